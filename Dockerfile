@@ -12,14 +12,7 @@ FROM node:24-slim AS optional
 WORKDIR /optional
 RUN npm install --no-fund --no-audit --ignore-scripts \
     pg@8.23.1 \
-    pg-boss@12.35.0 \
-    @opentelemetry/api@1.10.0 \
-    @opentelemetry/exporter-metrics-otlp-http@0.301.0 \
-    @opentelemetry/exporter-prometheus@0.301.0 \
-    @opentelemetry/exporter-trace-otlp-http@0.301.0 \
-    @opentelemetry/resources@3.1.1 \
-    @opentelemetry/sdk-metrics@3.1.1 \
-    @opentelemetry/sdk-trace@3.1.1
+    pg-boss@12.35.0
 
 # Speaks MCP over stdio, as catalogues of MCP servers expect: docker run -i --rm …
 FROM node:24-slim AS stdio

@@ -15,21 +15,23 @@ const ON_POSTGRES = [
   "src/runs/{engine/engine,plan/plan-turn,scheduling/permits,scheduling/polled-store,scheduling/runner}.test.ts",
   "src/runs/recovery/{database-outage,uncharged-starts}.test.ts",
   "src/runs/ledger/*.test.ts",
+  "src/runs/schedules/schedule-store.test.ts",
   "src/runs/history/{change-feed,figures-store,search-store}.test.ts",
   "src/runs/library/organize-store.test.ts",
   "src/verification/judge/kept-judgements.test.ts",
   "src/verification/verify.test.ts",
   "src/notifications/held-outbox.test.ts",
-  "src/notifications/outbox.test.ts",
+  "src/notifications/{outbox,webhook-sender}.test.ts",
   "src/store/{full-text,rate-limiter,store}.test.ts",
   "src/runs/deletion/retention.test.ts",
   "src/http/auth/authenticate.test.ts",
   "src/operations/{check-research-status,save-research-to-markdown}.test.ts",
+  "src/operations/library/archive.test.ts",
 ];
 
 /** The fleet, and one end-to-end test of each area. */
 const LONG_ON_POSTGRES = [
-  "test/e2e/page-api.test.ts",
+  "test/e2e/{page-api,schedule}.test.ts",
   "test/e2e/{budget-kill,research-servers,status}.long.test.ts",
   "test/postgres/*.test.ts",
 ];

@@ -5,7 +5,7 @@ import { DEFAULT_API_MODEL } from "../src/costs/prices.ts";
 import { BIN, isolatedEnvironment, TEST_KEY } from "../test/kit/server/server.ts";
 import { installTimedGemini, runDefaultCli, type TimedGemini } from "./gemini-cli.ts";
 import { QUERY, searchPrompt } from "./questions.ts";
-import type { Table } from "./report.ts";
+import type { Figure, Table } from "./report.ts";
 import { forkSimulator, type ForkedSimulator } from "./simulator-process.ts";
 import { ratiosOf, spreadOf, withSpread } from "./statistics.ts";
 import { listTools, openStdioClient, type StdioClient, timeCall } from "./stdio-client.ts";
@@ -14,6 +14,8 @@ import { withWorkspace } from "./workspace.ts";
 /** Far below a real model's time, so that the ratios are worse than in practice. */
 const MODEL_MS = 300;
 const FRESH_SERVERS = 3;
+/** On the API backend. */
+const MAX_OVERHEAD_MS = 10;
 
 interface Subject {
   title: string;
@@ -40,14 +42,18 @@ async function measureAll(directory: string): Promise<Table> {
   try {
     const rows: string[][] = [];
     const notes: string[] = [];
+    const figures: Figure[] = [];
     for (const subject of subjects(directory, simulator)) {
       await simulator.setScenario({ name: "bench", latency_ms: subject.modelMs });
       const first = await sampleFirstCalls(subject, directory);
       const warm = await sampleWarmCalls(subject, directory);
       rows.push(rowOf(subject, first, warm));
       if (subject.peer !== undefined) notes.push(noteOnPeer(warm));
+      if (subject.env["SEARCH_BACKEND"] !== "api") continue;
+      const value = spreadOf(overheadsOf(warm)).median;
+      figures.push({ what: `overhead of \`search\`, ${subject.title}, ms`, value, limit: MAX_OVERHEAD_MS });
     }
-    return tableOf(rows, notes);
+    return { ...tableOf(rows, notes), figures };
   } finally {
     await simulator.close();
   }

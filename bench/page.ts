@@ -24,7 +24,10 @@ const SEARCHES = 7;
 const LIVE_RUNS = 50;
 const LIVE_MS = 20_000;
 
-/** Budgets: what a visitor waits for before anything is visible. */
+/**
+ * Budgets: what a visitor waits for before anything is visible. That of the script was set when every view was loaded on
+ * first use: `page.js` is above it (decision 0011), and is shown as missed.
+ */
 const MAX_SCRIPT_KB = 30;
 const MAX_FIRST_PAINT = 2.5;
 
@@ -46,6 +49,7 @@ async function measure(directory: string): Promise<Table> {
       rows: rows.map(({ what, figure, budget }) => [what, figure, budget === undefined ? "" : verdict(budget)]),
       notes: [
         `Loads are the median of ${LOADS}, each without a cache, alternating with a bare static page in the same browser; ratios with quartiles. The list shows 100 runs at a time.`,
+        `\`page.js\` is above its limit because the views that most visits need are one script ([decision 0011](decisions/0011-the-dashboard.md)); a test keeps it below 40 KB.`,
       ],
       passed: rows.every(({ budget }) => budget?.met !== false),
     };
@@ -69,7 +73,7 @@ function weights(): Row[] {
   const kb = (bytes: number): string => `${(bytes / 1_024).toFixed(1)} KB`;
   const weighed = files.map(({ name: file, bytes }) => ({ file, bytes, compressed: gzipSync(bytes).length }));
   return weighed.map(({ file, bytes, compressed }) => ({
-    what: `\`${file}\``,
+    what: `\`${file.replace(/-[\w-]{8}\.js$/, ".js")}\``,
     figure: `${kb(bytes.length)}, ${kb(compressed)} compressed`,
     budget: file.endsWith(".js")
       ? { limit: `≤ ${MAX_SCRIPT_KB} KB compressed`, met: compressed <= MAX_SCRIPT_KB * 1_024 }

@@ -1,9 +1,18 @@
 /** CPU time and memory of other processes and their children, as counted by the kernel. */
 
 import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 
 /** The kernel's clock ticks on every Linux that Node.js supports. */
 const TICKS_PER_SECOND = 100;
+
+/** In milliseconds, of the threads that the process has now: finer than ticks, and without its children. */
+export function threadsMs(pid: number): number {
+  const tasks = `/proc/${pid}/task`;
+  const nanoseconds = (thread: string): number =>
+    Number(readFileSync(join(tasks, thread, "schedstat"), "utf8").split(" ", 1)[0]);
+  return readdirSync(tasks).reduce((sum, thread) => sum + nanoseconds(thread), 0) / 1e6;
+}
 
 function fieldsOf(pid: number): string[] {
   try {

@@ -31,24 +31,26 @@ const SAMPLE_S = 20;
 /** The start of the process is excluded. */
 const SETTLE_S = 4;
 
-const TARGET = { recoveredMs: 10_000, peakMb: 150, idleCpu: 0.05 };
+const TARGET = { recoveredMs: 10_000, idleCpu: 0.05 };
 /** Tolerance in any second: the seconds of the bench and the worker differ, and timers can be late. */
 const PER_SECOND_SLACK = 1.2;
 
 interface Subject {
   title: string;
   maxRps: number;
+  maxPeakMb: number;
   /** The state of every run at Google. */
   life: Record<string, unknown>;
 }
 
 const SUBJECTS: readonly Subject[] = [
-  { title: "none is done at Google", maxRps: DEFAULT_RPS, life: { status: "in_progress" } },
-  { title: "all are done at Google", maxRps: MAX_RPS, life: { duration_ms: 0 } },
+  { title: "none is done at Google", maxRps: DEFAULT_RPS, maxPeakMb: 110, life: { status: "in_progress" } },
+  { title: "all are done at Google", maxRps: MAX_RPS, maxPeakMb: 200, life: { duration_ms: 0 } },
 ];
 
 interface Sample {
   maxRps: number;
+  maxPeakMb: number;
   /** From the start of the process until it has taken over the dead one's runs and logs how many it polls. */
   recoveredMs: number;
   /** Until the first request to Google. */
@@ -145,7 +147,7 @@ async function measure(subject: Subject, home: string, stateFile: string): Promi
     RESEARCH_MAX_RPS: String(subject.maxRps),
   });
   try {
-    return { maxRps: subject.maxRps, ...(await takeSample(worker, simulator, store)) };
+    return { maxRps: subject.maxRps, maxPeakMb: subject.maxPeakMb, ...(await takeSample(worker, simulator, store)) };
   } finally {
     await worker.close();
     await store.close();
@@ -157,7 +159,7 @@ async function takeSample(
   worker: WorkerProcess,
   simulator: ForkedSimulator,
   { db }: OpenDatabase,
-): Promise<Omit<Sample, "maxRps">> {
+): Promise<Omit<Sample, "maxRps" | "maxPeakMb">> {
   const [polling, released] = await Promise.all([
     worker.logged(`Polling ${RUNS} unfinished`),
     worker.logged("are polled again"),
@@ -236,7 +238,7 @@ const LINES: readonly Line[] = [
   {
     what: "peak memory (RSS)",
     figure: ({ last }) => `${last.peakMb.toFixed(0)} MB`,
-    target: { words: "≤ 150 MB", met: ({ last }) => last.peakMb <= TARGET.peakMb },
+    target: { words: "≤ 110 MB idle, ≤ 200 MB collecting", met: ({ last, maxPeakMb }) => last.peakMb <= maxPeakMb },
   },
   {
     what: "CPU, of one core",
@@ -260,13 +262,13 @@ function tableOf(samples: readonly Sample[], fillMs: number): Table {
     notes: [
       `The built \`worker\` on a database whose runs were started by a dead process, ${IN_FLIGHT} of them under its lease, all of them due (filled in ${seconds(fillMs)}). Google is the simulator in a separate process. ${SAMPLE_S} s of polling, of which the CPU time is measured over the last ${SAMPLE_S - SETTLE_S}.`,
     ],
-    figures: samples.flatMap(({ recoveredMs, last }, index) => [
+    figures: samples.flatMap(({ recoveredMs, maxPeakMb, last }, index) => [
       {
         what: `taking over 10,000 runs, ${SUBJECTS[index]?.title ?? ""}, ms`,
         value: recoveredMs,
         limit: TARGET.recoveredMs,
       },
-      { what: `peak memory with them, ${SUBJECTS[index]?.title ?? ""}, MB`, value: last.peakMb, limit: TARGET.peakMb },
+      { what: `peak memory with them, ${SUBJECTS[index]?.title ?? ""}, MB`, value: last.peakMb, limit: maxPeakMb },
     ]),
     // Times and CPU shares depend on the machine; the request rate does not.
     passed: samples.every(isWithinRateLimit),

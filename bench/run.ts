@@ -36,6 +36,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Table | undefined>>> = {
   bytes: async () => (await import("./bytes.ts")).bytes(),
   recovery: async () => (await import("./recovery.ts")).recovery(),
   status: async () => (await import("./status.ts")).status(),
+  ledger: async () => (await import("./ledger.ts")).ledger(),
   retention: async () => (await import("./retention.ts")).retention(),
   fleet: async () => {
     const { readFleetOptions } = await import("./fleet/options.ts");
@@ -51,6 +52,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Table | undefined>>> = {
   guard: async () => (await import("./guard.ts")).guard(values.set),
   "hostile-text": async () => (await import("./hostile-text.ts")).hostileText(),
   verdicts: async () => (await import("./claims/verdicts.ts")).verdicts({ ...values, collections, judge, yes }),
+  "report-changes": async () => (await import("./claims/report-changes.ts")).reportChanges(),
   citations: async () => (await import("./claims/citations.ts")).citations(),
 };
 

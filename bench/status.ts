@@ -15,7 +15,8 @@ const CALLS = 5_000;
 const STARTS = 10;
 /** Warm-up calls for compilers and caches; not counted. */
 const WARM_UP = 200;
-const TARGET_MS = 5;
+/** As a multiple of a call of the bare server, at p50 and at p99. */
+const TARGET = 1.5;
 
 interface Samples {
   bare: number[];
@@ -96,20 +97,32 @@ function tableOf(samples: Samples, starts: Starts, filling: { seconds: number; g
     `${(tail.p50 / bare.p50).toFixed(1)}, ${(tail.p99 / bare.p99).toFixed(1)}`,
     target,
   ];
+  const isMet = read.p50 / bare.p50 <= TARGET && read.p99 / bare.p99 <= TARGET;
   const startup = ratiosOf(starts.ours, starts.bare);
   return {
     title: `Status read with ${RUNS.toLocaleString("en")} stored runs, over stdio`,
     columns: ["call", "p50, ms", "p99, ms", "÷ bare: p50, p99", "target"],
     rows: [
       row("bare SDK server, a tool that does nothing", bare, ""),
-      row("`check_research_status`", read, `p99 ≤ ${TARGET_MS} ms: ${read.p99 <= TARGET_MS ? "met" : "missed"}`),
+      row("`check_research_status`", read, `≤ ${TARGET}, ${TARGET}: ${isMet ? "met" : "missed"}`),
       row("`list_research`, 20 runs", list, ""),
     ],
     notes: [
       `${CALLS.toLocaleString("en")} calls of each, alternating, one at a time, each status read of another run. The database was filled in ${filling.seconds.toFixed(0)} s and takes ${filling.gigabytes.toFixed(1)} GB.`,
       `Start-up to \`tools/list\` on that database: ${withSpread(spreadOf(starts.ours), 0)} ms, bare server ${withSpread(spreadOf(starts.bare), 0)} ms, ratio ${withSpread(startup, 2)}; to the response of a first status read, which opens the store: ${withSpread(spreadOf(starts.firstStatus), 0)} ms. Medians (quartiles) of ${STARTS} starts each.`,
     ],
-    figures: [{ what: "status read among a million runs, p99, ms", value: read.p99, limit: TARGET_MS }],
+    figures: [
+      {
+        what: "status read among a million runs ÷ a tool that does nothing, p50",
+        value: read.p50 / bare.p50,
+        limit: TARGET,
+      },
+      {
+        what: "status read among a million runs ÷ a tool that does nothing, p99",
+        value: read.p99 / bare.p99,
+        limit: TARGET,
+      },
+    ],
     // Depends on other load of the machine.
     passed: true,
   };

@@ -1,6 +1,6 @@
 /** Tokens of a real tokenizer that answers cost in a model's context; independent of the machine. */
 
-import { ANSWERS, measureAnswers, TOKEN_BUDGET } from "../test/kit/server/answer-tokens.ts";
+import { ANSWERS, measureAnswers, REDIRECT_LINKS_BUDGET, TOKEN_BUDGET } from "../test/kit/server/answer-tokens.ts";
 import type { Figure, Table } from "./report.ts";
 
 export async function tokens(): Promise<Table> {
@@ -12,11 +12,12 @@ export async function tokens(): Promise<Table> {
     const measured = await measureAnswers({ onTestFinished: (close) => void endings.unshift(close) }, scenario);
     for (const close of endings) await close();
     for (const { tool, structured, text } of measured) {
-      const isJudged = scenario === ANSWERS["addresses of pages"];
-      const budget = TOKEN_BUDGET[tool] ?? 0;
-      const isWithin = Math.max(structured, text) <= budget;
-      if (isJudged && !isWithin) passed = false;
-      if (isJudged) figures.push({ what: `tokens of \`${tool}\``, value: Math.max(structured, text), limit: budget });
+      const budgets = scenario === ANSWERS["addresses of pages"] ? TOKEN_BUDGET : REDIRECT_LINKS_BUDGET;
+      const budget = budgets[tool] ?? 0;
+      const value = Math.max(structured, text);
+      const isWithin = value <= budget;
+      if (!isWithin) passed = false;
+      figures.push({ what: `tokens of \`${tool}\`, ${sources}`, value, limit: budget });
       rows.push([
         `\`${tool}\`, ${sources}`,
         String(structured),

@@ -49,8 +49,6 @@ export function reference(): string {
     "",
     "Read from the environment only: `GEMINI_SEARCH_CONFIG_DIR` moves the config directory, the proxy variables (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`) and the Vertex AI variables of Google's SDK are honoured.",
     "",
-    "Traces and metrics have OpenTelemetry's own variables, and need its packages installed beside this one. Nothing is sent until `OTEL_EXPORTER_OTLP_ENDPOINT` (or `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`, `OTEL_EXPORTER_OTLP_METRICS_ENDPOINT`) names a collector (OTLP over HTTP). With `OTEL_METRICS_EXPORTER=prometheus`, `serve` provides `/metrics` to callers with the server's own token; `otlp,prometheus` does both. `OTEL_SDK_DISABLED`, `OTEL_SERVICE_NAME`, `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_TRACES_SAMPLER`, `OTEL_TRACES_SAMPLER_ARG`, `OTEL_METRIC_EXPORT_INTERVAL` and the other `OTEL_EXPORTER_OTLP_*` variables are as OpenTelemetry documents them.",
-    "",
   ].join("\n");
 }
 

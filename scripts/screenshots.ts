@@ -35,7 +35,8 @@ async function main(): Promise<void> {
   const now = Date.now();
   await insertSampleRuns(scene.configDir, [...sampleStatuses(now), sampleFollowup(now), ...sampleMonths(60, now)]);
   const checked = await storeCheckedRuns(context, scene);
-  const server = await scene.http({ env: { RESEARCH_SYNC_WINDOW_MS: "0", RESEARCH_POLL_INTERVAL_MS: "100" } });
+  const env = { RESEARCH_SYNC_WINDOW_MS: "0", RESEARCH_POLL_INTERVAL_MS: "100", BUDGET_DAY_USD: "20" };
+  const server = await scene.http({ env });
   const started = await server.request("/api/research", {
     method: "POST",
     headers: { "content-type": "application/json" },

@@ -6,6 +6,7 @@ import { errorReply } from "./google-errors.ts";
 import { INTERACTION_ROUTES } from "./interactions/routes.ts";
 import { interactionAt } from "./interactions/resource.ts";
 import { openRuns } from "./interactions/runs.ts";
+import { WEBHOOK_ROUTES } from "./interactions/webhooks.ts";
 import { createLedger, type Ledger } from "./ledger.ts";
 import { DECISION_ROUTES } from "./models/decisions.ts";
 import { MODEL_ROUTES } from "./models/model-routes.ts";
@@ -35,7 +36,13 @@ export interface Simulator {
   close(): Promise<void>;
 }
 
-const ROUTES: readonly Route[] = [...CONTROL_ROUTES, ...MODEL_ROUTES, ...DECISION_ROUTES, ...INTERACTION_ROUTES];
+const ROUTES: readonly Route[] = [
+  ...CONTROL_ROUTES,
+  ...MODEL_ROUTES,
+  ...DECISION_ROUTES,
+  ...INTERACTION_ROUTES,
+  ...WEBHOOK_ROUTES,
+];
 
 const HOST = "127.0.0.1";
 

@@ -7,28 +7,28 @@ import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import {
   createPrices,
-  lazy,
   maintainStore,
   type ResearchComposition,
   researchDeps,
   retryUntilAvailable,
+  webhookDeps,
 } from "./compose-research.ts";
 import { type Config, loadConfig } from "./config/config.ts";
 import { stateDirectory } from "./config/directory.ts";
 import { disableSdkDebugLogging, type Environment, readEnvironment } from "./config/environment.ts";
 import { DEFAULT_API_MODEL } from "./costs/prices.ts";
 import type { Backend } from "./gemini/search-backend.ts";
+import type { WebhookSenderDeps } from "./notifications/webhook-sender.ts";
 import { operationSettings } from "./operation-settings.ts";
 import type { OperationDeps } from "./operations/operation.ts";
 import { systemClock } from "./platform/clock.ts";
+import { lazy } from "./platform/lazy.ts";
 import { createLog, debugOnly, type Log, type LogLevel } from "./platform/log.ts";
 import { createRedactor } from "./platform/redact.ts";
 import { createShutdown, type Shutdown } from "./platform/shutdown.ts";
 import type { FleetStatus } from "./runs/scheduling/fleet-status-store.ts";
 import type { Runner } from "./runs/scheduling/runner.ts";
 import type { Store } from "./store/store.ts";
-import { startTelemetry, type Telemetry, telemetrySettings } from "./telemetry/start.ts";
-import { type RunGauges, traceIds } from "./telemetry/telemetry.ts";
 
 /** Relative to `src/` and to `dist/`, which are in the same directory as these. */
 const PACKAGE_FILE = new URL("../package.json", import.meta.url);
@@ -41,14 +41,22 @@ export interface App {
   log: Log;
   shutdown: Shutdown;
   deps: OperationDeps;
-  /** Undefined unless traces or metrics are configured. Nothing is recorded before it resolves. */
-  telemetry?: Promise<Telemetry | undefined> | undefined;
   /** Opens the store before the first call needs it and releases what dead processes held. */
   openStore(): Promise<void>;
+  /** What sends to webhooks, for tests of them and for the subscriptions of MCP clients. */
+  webhooks(): WebhookSenderDeps;
   /** State of the processes that share this store. */
   fleetStatus(): Promise<FleetStatus>;
-  /** Polls unfinished background runs until the process shuts down. */
-  startPolling(): Promise<Runner>;
+  /** In the text format of Prometheus. */
+  metrics(): Promise<string>;
+  /** Polls unfinished background runs until the process shuts down; a service starts those of schedules, too. */
+  startPolling(as?: Polling): Promise<Runner>;
+}
+
+interface Polling {
+  service: boolean;
+  /** Whose schedules it starts; undefined: those of all users. */
+  owner?: string | undefined;
 }
 
 export interface AppOptions {
@@ -61,8 +69,6 @@ export interface AppOptions {
   showsAnnouncements?: boolean;
   /** False: attempts of a search that are repeated or corrected are logged for debugging only. */
   logsRepairs?: boolean;
-  /** The process serves its metrics over HTTP. */
-  scrapable?: boolean;
   /** False for a command that only reads, such as a health check: other processes maintain the store. */
   maintains?: boolean;
   /** Ends the process after the shutdown; default: process.exit. */
@@ -79,18 +85,10 @@ export function createApp(options: AppOptions): App {
   // A command at a terminal prints warnings for the person in front of it, who knows the time.
   const timestamps = from !== "WARN" || !process.stderr.isTTY;
   const { showsAnnouncements = false } = options;
-  const log = createLog({ from, format, timestamps, showsAnnouncements, redact, traceIds, ...to });
+  const log = createLog({ from, format, timestamps, showsAnnouncements, redact, ...to });
   for (const warning of config.warnings) log.warn(warning);
   const shutdown = createShutdown(options.exit);
   const stateDir = stateDirectory(config, shutdown);
-  let openedStore: Store | undefined;
-  const telemetry = openTelemetry({
-    config,
-    log,
-    shutdown,
-    scrapable: options.scrapable ?? false,
-    store: () => openedStore,
-  });
   const store = lazy(async () => {
     const { openStore } = await import("./store/store.ts");
     const opened = await openStore({
@@ -102,7 +100,6 @@ export function createApp(options: AppOptions): App {
     });
     shutdown.finally(opened.close);
     if (options.maintains !== false) await maintain(opened, parts, deps);
-    openedStore = opened;
     return opened;
   });
   const { logsRepairs = true } = options;
@@ -115,16 +112,24 @@ export function createApp(options: AppOptions): App {
     log,
     shutdown,
     deps,
-    telemetry,
     // The first call that needs the store reports a failure.
     openStore: () => store().then(ignore, ignore),
+    webhooks: () => webhookDeps(parts),
     fleetStatus: async () => {
       const { readFleetStatus } = await import("./runs/scheduling/fleet-status-store.ts");
       return readFleetStatus((await store()).db, systemClock.now());
     },
-    startPolling: async () => {
+    metrics: async () => {
+      const { readMetrics } = await import("./runs/metrics-store.ts");
+      const { callCounts } = await import("./operations/perform.ts");
+      return readMetrics((await store()).db, { now: systemClock.now(), calls: callCounts });
+    },
+    startPolling: async ({ service, owner } = { service: false }) => {
       const { runner } = await retryUntilAvailable(deps.research, { log, signal: shutdown.signal });
-      runner.start();
+      const scheduler = service
+        ? (await import("./operations/schedules/start-due.ts")).createScheduler(deps, { owner })
+        : undefined;
+      runner.start(scheduler);
       return runner;
     },
   };
@@ -136,32 +141,6 @@ async function maintain(store: Store, parts: Parts, deps: OperationDeps): Promis
   const { checkAutomatically } = await import("./compose-verification.ts");
   // Not awaited: it waits for the store, which is being opened.
   void checkAutomatically(parts, deps);
-}
-
-interface TelemetryParts extends Pick<ResearchComposition, "config" | "log" | "shutdown"> {
-  scrapable: boolean;
-  store: () => Store | undefined;
-}
-
-/** Registers its shutdown step first, so that it runs last and flushes the spans of the other steps. */
-function openTelemetry({ config, log, shutdown, scrapable, store }: TelemetryParts): App["telemetry"] {
-  const settings = telemetrySettings(config.environment, { scrapable });
-  if (settings === undefined) return undefined;
-  let gauges: (() => Promise<RunGauges>) | undefined;
-  const started = startTelemetry({
-    ...readPackage(),
-    settings,
-    log,
-    // Metrics do not open the store.
-    runGauges: async () => {
-      const db = store()?.db;
-      if (db === undefined || shutdown.leaving()) return undefined;
-      const { createRunGauges } = await import("./runs/scheduling/fleet-status-store.ts");
-      return (gauges ??= createRunGauges(db, systemClock.now))();
-    },
-  });
-  shutdown.finally(async () => (await started)?.close());
-  return started;
 }
 
 interface Parts extends ResearchComposition {
@@ -191,7 +170,7 @@ function operationDeps(parts: Parts): OperationDeps {
         backend: await backend(),
         prompts: createPrompts({
           packaged: PROMPTS_DIR,
-          own: settings.GEMINI_SEARCH_PROMPTS_DIR,
+          own: settings.GEMINI_SEARCH_TEMPLATES_DIR,
           now: systemClock.now,
           log: runLog,
         }),
@@ -219,7 +198,6 @@ async function createBackend(parts: Parts): Promise<Backend> {
   const { config, log } = parts;
   const { settings, vertex } = config;
   const { createApiBackend } = await import("./gemini/api/backend.ts");
-  const { observedBackend } = await import("./gemini/call-telemetry.ts");
   const options = {
     apiKey: settings.GEMINI_API_KEY,
     vertex,
@@ -229,8 +207,8 @@ async function createBackend(parts: Parts): Promise<Backend> {
     progressLogIntervalMs: settings.PROGRESS_LOG_INTERVAL,
     log,
   };
-  const api = observedBackend(createApiBackend(options));
-  const cli = settings.SEARCH_BACKEND === "api" ? undefined : observedBackend(await createCli(parts));
+  const api = createApiBackend(options);
+  const cli = settings.SEARCH_BACKEND === "api" ? undefined : await createCli(parts);
   if (hasFirecrawl(settings) && cli?.isInstalled() !== true) {
     log.warn("Firecrawl is configured, but not used: only the Gemini CLI can use it.");
   }

@@ -1,12 +1,12 @@
 /** The part of the composition root for background research: agent, runner, notifications, prices, maintenance. */
 
-import { START_LIMITS } from "./runs/start/limits-store.ts";
 import { SETTINGS } from "./config/settings.ts";
 import { FOLLOWUP_MODEL } from "./costs/prices.ts";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Config } from "./config/config.ts";
 import { prepareDirectory } from "./config/directory.ts";
+import { googleWebhook } from "./config/google-webhook.ts";
 import { costCalculator } from "./costs/actual.ts";
 import type { PriceTable } from "./costs/prices.ts";
 import type { PlanStage } from "./costs/estimate.ts";
@@ -16,14 +16,17 @@ import { budgetsOf } from "./operation-settings.ts";
 import type { OperationDeps, ResearchParts } from "./operations/operation.ts";
 import { AppError } from "./errors.ts";
 import { systemClock } from "./platform/clock.ts";
+import { lazy } from "./platform/lazy.ts";
 import type { Log } from "./platform/log.ts";
 import type { Shutdown } from "./platform/shutdown.ts";
 import type { DesktopNotifier } from "./notifications/desktop.ts";
 import type { OutboxSender } from "./notifications/outbox.ts";
+import type { WebhookSenderDeps } from "./notifications/webhook-sender.ts";
 import type { Engine } from "./runs/engine/engine.ts";
-import { createPollCounts, type PollCounts } from "./telemetry/poll-counts.ts";
+import { countPolls, createPollCounts, type PollCounts } from "./runs/poll/poll-counts.ts";
 import { createBackups } from "./reports/files/backups.ts";
 import type { ResearchDeps as RunDeps } from "./runs/deps.ts";
+import type { Post } from "./pages/transport/post.ts";
 import type { UnsavedRun } from "./runs/run.ts";
 import type { StartFailure } from "./runs/start/start-store.ts";
 import type { Store } from "./store/store.ts";
@@ -39,6 +42,8 @@ export interface ResearchComposition {
   prices: () => Promise<PriceTable>;
 }
 
+const recovery = lazy(() => import("./runs/recovery/dead-processes.ts"));
+
 /** Finished runs of the user that calibrate an estimate. */
 const MAX_HISTORY_RUNS = 200;
 
@@ -53,16 +58,18 @@ export function researchDeps(parts: ResearchComposition) {
   return {
     research,
     recorder: async () => {
-      const { db, processId } = await store();
+      const { db, processId, obstacle } = await store();
       const costOf = costCalculator(await parts.prices());
       const { signal: leaving, during } = shutdown;
       const { fingerprint } = await import("./gemini/key-fingerprint.ts");
       const keyFingerprint = fingerprint(config.settings.GEMINI_API_KEY);
-      return { db, processId, clock: systemClock, log, leaving, during, costOf, keyFingerprint, backUp };
+      const budgets = budgetsOf(config);
+      const stored = { db, processId, obstacle, clock: systemClock, log };
+      return { ...stored, leaving, during, costOf, keyFingerprint, budgets, backUp };
     },
     agent: async () => (config.settings.GEMINI_API_KEY === undefined && !config.vertex ? undefined : agent()),
     findRun: async (owner, taskId) => {
-      const { findCurrentRun } = await import("./runs/recovery/dead-processes.ts");
+      const { findCurrentRun } = await recovery();
       return findCurrentRun((await store()).db, { owner, taskId, log, now: systemClock.now() });
     },
     estimate: (query, model, owner) => estimateFor(parts, { query, model, owner }),
@@ -93,10 +100,10 @@ export function researchDeps(parts: ResearchComposition) {
 
 async function createAgent({ config, log }: ResearchComposition, counts: PollCounts): Promise<Agent> {
   const { createInteractionsAgent } = await import("./gemini/interactions/agent.ts");
-  const { observedAgent } = await import("./gemini/call-telemetry.ts");
   const { GEMINI_API_KEY: apiKey, GOOGLE_GEMINI_BASE_URL: baseUrl } = config.settings;
   const { vertex, environment } = config;
-  return observedAgent(createInteractionsAgent({ apiKey, vertex, baseUrl, log, environment }), counts);
+  const webhookUrl = googleWebhook(config)?.url;
+  return countPolls(createInteractionsAgent({ apiKey, vertex, baseUrl, log, environment, webhookUrl }), counts);
 }
 
 async function composeResearch(
@@ -105,6 +112,7 @@ async function composeResearch(
 ): Promise<ResearchParts> {
   const { config, log, redact, shutdown, stateDir, store } = parts;
   const { createRunner } = await import("./runs/scheduling/runner.ts");
+  const { START_LIMITS } = await import("./runs/start/limits-store.ts");
   const { db, processId, obstacle } = await store();
   const queue = await openEngine(parts, await agent());
   const costOf = costCalculator(await parts.prices());
@@ -170,23 +178,35 @@ async function createEngine({ config, log, shutdown, store }: ResearchCompositio
 }
 
 async function createDelivery(
-  { config, log, shutdown }: ResearchComposition,
+  parts: ResearchComposition,
   { db, processId }: Pick<Store, "db" | "processId">,
 ): Promise<Pick<OutboxSender, "deliverPending"> & DesktopNotifier> {
   const { createDesktopNotifier } = await import("./notifications/desktop.ts");
   const { createOutboxSender } = await import("./notifications/outbox.ts");
   const { runChild } = await import("./platform/child.ts");
+  const { config, log, shutdown } = parts;
   const { environment } = config;
   const notifier = createDesktopNotifier({ platform: process.platform, environment, log, run: runChild });
-  const sender = createOutboxSender({
-    db,
-    processId,
-    clock: systemClock,
-    log,
-    notify: notifier.notify,
-    signal: shutdown.signal,
-  });
-  return { ...sender, ...notifier };
+  const common = { db, processId, clock: systemClock, log, signal: shutdown.signal };
+  const sender = createOutboxSender({ ...common, notify: notifier.notify });
+  const { createWebhookSender } = await import("./notifications/webhook-sender.ts");
+  const webhooks = createWebhookSender({ ...common, ...webhookDeps(parts) });
+  const deliverPending = (): Promise<number> => {
+    // Not awaited: a receiver may take its time.
+    const sent = webhooks.deliverDue().catch(() => log.debug("Webhooks could not be sent yet."));
+    void shutdown.during(sent);
+    return sender.deliverPending();
+  };
+  return { ...notifier, deliverPending };
+}
+
+/** What sends to webhooks, for the outbox and for tests of them. */
+export function webhookDeps({ config, shutdown }: Pick<ResearchComposition, "config" | "shutdown">): WebhookSenderDeps {
+  const { MCP_PUBLIC_URL: publicUrl } = config.settings;
+  // Loaded with the first message: few users have a webhook.
+  const connected = lazy(async () => (await import("./pages/transport/post.ts")).createPost());
+  const post: Post = async (...message) => (await connected())(...message);
+  return { clock: systemClock, post, publicUrl, signal: shutdown.signal };
 }
 
 /** Releases what dead processes held, then starts the periodic maintenance. */
@@ -270,17 +290,6 @@ const backupDirectories = ({ configDir, home, settings }: Config): string[] => {
   const others = [join(configDir, "reports"), join(home, "research_reports"), tmpdir()];
   return chosen === undefined ? others : [chosen, ...others];
 };
-
-/** Lazy singleton; a failed creation is retried on the next call. */
-export function lazy<T>(create: () => Promise<T>): () => Promise<T> {
-  let created: Promise<T> | undefined;
-  const attempt = (): Promise<T> =>
-    create().catch((error: unknown) => {
-      created = undefined;
-      throw error;
-    });
-  return () => (created ??= attempt());
-}
 
 const RETRY_MS = 5_000;
 

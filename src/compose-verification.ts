@@ -3,16 +3,18 @@
 import { costCalculator } from "./costs/actual.ts";
 import type { ResearchComposition } from "./compose-research.ts";
 import type { OperationDeps } from "./operations/operation.ts";
-import { judgeLimitUsd } from "./operation-settings.ts";
+import { budgetsOf, judgeLimitUsd } from "./operation-settings.ts";
 import { systemClock } from "./platform/clock.ts";
 import { createJudge, type JudgeDeps } from "./verification/judge/judge.ts";
+import type { KeptReadings } from "./verification/kept-readings.ts";
 import type { VerifyDeps } from "./verification/verify.ts";
 import type { Judge } from "./verification/judge/judge-port.ts";
 
 type Parts = Pick<ResearchComposition, "config" | "log" | "shutdown" | "store" | "prices">;
 
-export async function composeVerification(parts: Parts): Promise<VerifyDeps> {
+export async function composeVerification(parts: Parts): Promise<VerifyDeps & { keptReadings: KeptReadings }> {
   const { log, shutdown, store } = parts;
+  const { createKeptReadings } = await import("./verification/kept-readings.ts");
   const { createPageReader } = await import("./pages/page-reader.ts");
   const { createRedirectResolver } = await import("./gemini/redirect-links.ts");
   const { db, processId } = await store();
@@ -25,6 +27,7 @@ export async function composeVerification(parts: Parts): Promise<VerifyDeps> {
     log,
     processId,
     readPage: reader.read,
+    keptReadings: createKeptReadings(systemClock),
     resolver,
     judge: await createDecisionsJudge(parts, db),
   };
@@ -37,15 +40,15 @@ async function createDecisionsJudge({ config, log, prices }: Parts, db: JudgeDep
   if (maxUsd === undefined || apiKey === undefined) return undefined;
   const { createDecisions } = await import("./gemini/decisions.ts");
   const { fingerprint } = await import("./gemini/key-fingerprint.ts");
-  const { observedDecisions } = await import("./gemini/call-telemetry.ts");
   return createJudge({
     db,
     clock: systemClock,
     log,
     costOf: costCalculator(await prices()),
     keyFingerprint: fingerprint(apiKey),
-    decide: observedDecisions(createDecisions({ apiKey, baseUrl, environment, log })),
+    decide: createDecisions({ apiKey, baseUrl, environment, log }),
     maxUsd,
+    budgets: budgetsOf(config),
   });
 }
 

@@ -6,7 +6,7 @@ import type { Action } from "./action.ts";
 export const ERROR_CODES = {
   CLI_NOT_FOUND: "The Gemini CLI is not installed and no other backend can answer.",
   EXECUTION_ERROR:
-    "A model call failed or never returned a usable answer. If the model found nothing, the code is SEARCH_FAILED.",
+    "A model call failed or never returned a usable answer, or a web page could not be read. If the model found nothing, the code is SEARCH_FAILED.",
   SEARCH_FAILED: "The model answered, but found nothing useful.",
   INTERRUPTED: "The process that executed the run ended before the run did.",
   GEMINI_UNAVAILABLE:
@@ -49,8 +49,8 @@ export type FailureReason =
   | "credentials"
   /** Content filters refused the question. */
   | "blocked"
-  /** Google does not accept the labels of a start. */
-  | "labels"
+  /** Google does not accept the labels of a start, or the address to which it would announce the end. */
+  | "extras"
   | "input"
   | "timeout"
   | "output_limit"

@@ -87,6 +87,5 @@ async function serveStdio({ exit }: { exit?: (code: number) => void }): Promise<
     process.exitCode = 1;
     return;
   }
-  if (app.telemetry !== undefined) await app.telemetry;
   runStdioServer(app);
 }

@@ -1,6 +1,6 @@
 /** The settings that operations read, from the configuration. */
 
-import { type Budgets, parseBudgets } from "./costs/budget.ts";
+import { type Budgets, parseBudget, parseBudgets } from "./costs/budget.ts";
 import type { Config } from "./config/config.ts";
 import { fileAccess } from "./material/file-access.ts";
 import { pageUrl } from "./http/host-guard.ts";
@@ -14,7 +14,8 @@ export function operationSettings(config: Config): OperationDeps["settings"] {
     syncWindowMs: settings.RESEARCH_SYNC_WINDOW_MS,
     reportsDir: settings.RESEARCH_REPORTS_DIR,
     templatesDir: settings.GEMINI_SEARCH_TEMPLATES_DIR,
-    confirmAboveUsd: settings.RESEARCH_CONFIRM_ABOVE_USD,
+    searchModel: settings.GEMINI_MODEL,
+    confirmAboveUsd: parseBudget(settings.RESEARCH_CONFIRM_ABOVE_USD).soft ?? 0,
     budgets: budgetsOf(config),
     judgeMaxUsd: judgeLimitUsd(config),
     publicUrl: settings.MCP_PUBLIC_URL ?? pageUrl(settings.MCP_SERVER_HOST, settings.MCP_SERVER_PORT),

@@ -33,7 +33,7 @@ const CHANGES: Change[] = [
   ["a file that is kept out", { dockerignore: ["!prompts", ""] }, /COPY .*prompts/],
   ["a program that cannot be built", { dockerignore: ["!simulator", ""] }, /simulator\/main\.ts is built/],
   ["another version of a package", { dockerfile: ["pg@8.23.1", "pg@8.23.0"] }, /pg@8\.23\.0 is not/],
-  ["a package less", { dockerfile: [/\s+pg-boss@[\d.]+ \\/, " \\"] }, /pg-boss is not in the image/],
+  ["a package less", { dockerfile: [/ \\\s+pg-boss@[\d.]+/, ""] }, /pg-boss is not in the image/],
   ["a key", { composition: ["LOG_FORMAT: json", "GEMINI_API_KEY: x"] }, /GEMINI_API_KEY does not belong/],
   ["a password", { composition: ["POSTGRES_USER", "POSTGRES_PASSWORD"] }, /POSTGRES_PASSWORD does not belong/],
   ["a password in an address", { composition: ["json", "postgres://ann:secret@host/x"] }, /has a password in it/],

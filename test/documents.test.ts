@@ -72,7 +72,8 @@ async function problemOf(args: string[]): Promise<string | undefined> {
   const program = createProgram();
   for (const { command } of [{ command: program }, ...commandsOf(program)]) {
     command.exitOverride().configureOutput({ writeOut: () => undefined, writeErr: () => undefined });
-    if (command.commands.length === 0) command.action(() => undefined);
+    // `schedule` has commands below it, and is one itself.
+    if (command.commands.length === 0 || command.registeredArguments.length > 0) command.action(() => undefined);
   }
   try {
     await program.parseAsync(args, { from: "user" });

@@ -3,6 +3,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { taskCostText } from "../src/costs/prices.ts";
+import { DEFAULT_AGENT, MAX_AGENT } from "../src/gemini/research-agent.ts";
 import { documentedCommands, readDocument, ROOT } from "./kit/documents.ts";
 
 const README = readDocument("README.md");
@@ -11,7 +13,7 @@ const BLOCKS = [...README.matchAll(CODE_BLOCK)].map(([, block = ""]) => block);
 
 test("it is read in a minute or two, and names nothing that only operators and engineers need", () => {
   expect(Buffer.byteLength(README)).toBeLessThanOrEqual(8 * 1_024);
-  for (const word of ["PostgreSQL", "OpenTelemetry", "operator", "worker", "deep_research.db", "npx"])
+  for (const word of ["PostgreSQL", "Prometheus", "operator", "worker", "deep_research.db", "npx"])
     expect(README).not.toContain(word);
 });
 
@@ -33,4 +35,22 @@ test("its picture is shown in a clone, too", () => {
   const pictures = [...README.matchAll(/!\[[^\]]+\]\(([^)]+\.png)\)/g)].map(([, path = ""]) => path);
   expect(pictures).toHaveLength(1);
   expect(pictures.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+});
+
+test("a deep research and one of Max cost the same in every text, as the price list says (T28)", () => {
+  const [standard, max] = [taskCostText(DEFAULT_AGENT), taskCostText(MAX_AGENT)];
+  for (const file of [
+    "README.md",
+    "docs/ask.md",
+    "docs/assistants.md",
+    "docs/commands.md",
+    "docs/costs.md",
+    "docs/deep-research.md",
+    "skills/web-research/SKILL.md",
+    "src/web/page/start/draft.ts",
+  ]) {
+    const text = readDocument(file);
+    expect([file, text.includes(standard), text.includes(max)]).toEqual([file, true, true]);
+    expect([file, /\$1 to \$10\b/.test(text)]).toEqual([file, false]);
+  }
 });

@@ -13,7 +13,7 @@ export interface ChangedClaim extends LabelledClaim {
 const SEED = 28;
 
 /** A generator of numbers from 0 to 1 (mulberry32). */
-function randomNumbers(seed: number): () => number {
+export function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d_2b_79_f5) | 0;
@@ -23,7 +23,7 @@ function randomNumbers(seed: number): () => number {
   };
 }
 
-interface Spot {
+export interface Spot {
   about: ChangedClaim["about"];
   start: number;
   text: string;
@@ -62,7 +62,7 @@ export function changedClaims(claims: readonly LabelledClaim[], count: number): 
   return changed;
 }
 
-function figuresAndDates(claim: string): Spot[] {
+export function figuresAndDates(claim: string): Spot[] {
   const { quantities, dates, text } = figuresIn(claim);
   if (text !== claim) return [];
   const digitsIn = ({ start, end }: { start: number; end: number }, about: Spot["about"]): Spot[] =>
@@ -75,32 +75,45 @@ function figuresAndDates(claim: string): Spot[] {
   ];
 }
 
-const namesIn = (claim: string): Spot[] =>
+export const namesIn = (claim: string): Spot[] =>
   wordsOf(claim)
     .filter(({ isCapitalised, isContent, start, text }) => isCapitalised && isContent && start > 0 && text.length > 3)
     .filter(({ start }) => /[\p{Ll},] $/u.test(claim.slice(0, start)))
     .map(({ start, text }) => ({ about: "name", start, text }));
 
-function otherName(names: readonly string[], page: string, random: () => number): string | undefined {
+export function otherName(names: readonly string[], page: string, random: () => number): string | undefined {
   const others = names.filter((name) => !page.toLowerCase().includes(name.toLowerCase()));
   return others[Math.floor(random() * others.length)];
 }
 
 /** Another first or last digit; a year stays near. */
-function otherNumber(digits: string, random: () => number): string {
+export function otherNumber(digits: string, random: () => number): string {
   const step = 1 + Math.floor(random() * 8);
   if (/^\d{4}$/.test(digits)) return String(Number(digits) - step);
   const first = (Number(digits[0]) + step) % 10;
   return `${first === 0 ? 1 : first}${digits.slice(1)}`;
 }
 
+const MIN_SHARED = 0.5;
+
+/** Whether the sentence with what was changed has half of the claim's words; otherwise several sentences say it, or none. */
+export function isSaidInOneSentence({ claim, original, page }: ChangedClaim): boolean {
+  const own = wordsOf(claim).filter(({ isContent }) => isContent);
+  return page.blocks.flatMap(sentencesOf).some((sentence) => {
+    const keys = new Set(wordsOf(sentence).map(({ key }) => key));
+    return sentence.includes(original) && own.filter(({ key }) => keys.has(key)).length >= MIN_SHARED * own.length;
+  });
+}
+
+const sentencesOf = (block: string): string[] =>
+  [...new Intl.Segmenter("en", { granularity: "sentence" }).segment(block)].map(({ segment }) => segment.trim());
+
 /** Sentences of the pages as claims, one for each page: what a report says in the words of its source. */
 export function pageSentences(claims: readonly LabelledClaim[]): LabelledClaim[] {
   const pages = new Map(claims.map((claim) => [claim.page.blocks.join("\n"), claim]));
   return [...pages.values()].flatMap((claim) => {
     const first = claim.page.blocks
-      .flatMap((block) => [...new Intl.Segmenter("en", { granularity: "sentence" }).segment(block)])
-      .map(({ segment }) => segment.trim())
+      .flatMap(sentencesOf)
       // A changed mark of a citation changes nothing that is said.
       .find((text) => /^\p{Lu}[^\n|[\]]{60,250}\.$/u.test(text) && (/\d/.test(text) || namesIn(text).length > 0));
     return first === undefined ? [] : { ...claim, id: `${claim.id}-sentence`, claim: first, label: "said" as const };

@@ -5,7 +5,7 @@ import { comparePage } from "../../src/claims/compare-page.ts";
 import { readEnvironment } from "../../src/config/environment.ts";
 import type { Table } from "../report.ts";
 import { share } from "../wilson.ts";
-import { type ChangedClaim, changedClaims, pageSentences } from "./changes.ts";
+import { type ChangedClaim, changedClaims, isSaidInOneSentence, pageSentences } from "./changes.ts";
 import {
   type Collection,
   isForFitting,
@@ -50,6 +50,8 @@ export interface VerdictCounts {
   confirmed: number;
   likely: number;
   wronglyInConflict: number;
+  /** Not said and in conflict: rightly, if the page is about the same thing, which no label says. */
+  inConflict: number;
 }
 
 export const verdictCounts = (claims: readonly LabelledClaim[]): VerdictCounts => countsOf(claims.map(compare));
@@ -65,6 +67,7 @@ function countsOf(compared: readonly Compared[]): VerdictCounts {
     confirmed: count("said", "confirmed"),
     likely: count("said", "likely"),
     wronglyInConflict: count("said", "conflict"),
+    inConflict: count("not said", "conflict"),
   };
 }
 
@@ -75,6 +78,7 @@ const COLUMNS = [
   "said: confirmed",
   "said: likely",
   "said: in conflict",
+  "not said: in conflict",
 ];
 
 const rowOf = (name: string, counts: VerdictCounts): string[] => [
@@ -84,6 +88,7 @@ const rowOf = (name: string, counts: VerdictCounts): string[] => [
   share(counts.confirmed, counts.said),
   share(counts.likely, counts.said),
   share(counts.wronglyInConflict, counts.said),
+  share(counts.inConflict, counts.notSaid),
 ];
 
 interface ChangeCounts {
@@ -111,7 +116,8 @@ const changedRow = (name: string, { changed, confirmed, likely, found }: ChangeC
   share(likely, changed),
   "–",
   "–",
-  `found: ${share(found, changed)}`,
+  "–",
+  `with the right passage: ${share(found, changed)}`,
 ];
 
 interface Goal {
@@ -175,12 +181,12 @@ export async function verdicts(
   const prose = unfitted.filter(({ name }) => name !== "JNLI").flatMap(({ claims }) => claims);
   const sentences = pageSentences(prose);
   const ofSentences = changeCounts(changedClaims(sentences, CHANGED_CLAIMS));
-  const ofClaims = changeCounts(
-    changedClaims(
-      prose.filter(({ label }) => label === "said"),
-      CHANGED_CLAIMS,
-    ),
+  const changed = changedClaims(
+    prose.filter(({ label }) => label === "said"),
+    CHANGED_CLAIMS,
   );
+  const ofClaims = changeCounts(changed);
+  const ofOneSentence = changeCounts(changed.filter(isSaidInOneSentence));
   const unchanged = verdictCounts(sentences);
   const strict = measured.filter(({ name }) => name === "JNLI" || OWN_SETS.includes(name));
   const goals: Goal[] = [
@@ -195,6 +201,10 @@ export async function verdicts(
           {
             name: "changed sentences: at least 80 % in conflict",
             isMet: ofSentences.found >= MIN_FOUND * ofSentences.changed,
+          },
+          {
+            name: "changed claims of people: at least 80 % in conflict",
+            isMet: ofClaims.found >= MIN_FOUND * ofClaims.changed,
           },
           {
             name: "unchanged sentences and claims: at most 2 % in conflict",
@@ -215,6 +225,10 @@ export async function verdicts(
             rowOf("Sentences of the pages", unchanged),
             changedRow(`${ofSentences.changed} of them, one figure, date or name changed`, ofSentences),
             changedRow(`${ofClaims.changed} claims that people call supported, changed`, ofClaims),
+            changedRow(
+              `${ofOneSentence.changed} of them, with half of their words in the sentence that has it`,
+              ofOneSentence,
+            ),
           ]),
     ],
     notes: [

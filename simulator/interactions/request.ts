@@ -44,6 +44,7 @@ const createRequest = z.looseObject({
       z.string().regex(/^[\p{Ll}\p{Lo}\p{N}_-]{0,63}$/u),
     )
     .default({}),
+  webhook_config: z.looseObject({ uris: z.array(z.url()) }).default({ uris: [] }),
   previous_interaction_id: z.string().optional(),
   response_format: responseFormat,
 });
@@ -57,6 +58,8 @@ export type ReadCreate =
       stream: boolean;
       tools: string[];
       attachments: Attachment[];
+      /** Where the end is announced. */
+      uris: string[];
     }
   | { kind: "refused"; name: string; error: GoogleError };
 
@@ -101,6 +104,7 @@ export interface StoredInteractions {
   /** No earlier interaction can be continued any more, as after the end of Google's retention. */
   forgotten: boolean;
   labelsRefused: boolean;
+  webhooksRefused: boolean;
 }
 
 function refusalFor(request: CreateRequest, stored: StoredInteractions): ReadCreate | undefined {
@@ -108,6 +112,9 @@ function refusalFor(request: CreateRequest, stored: StoredInteractions): ReadCre
   if (byAgent !== undefined) return byAgent;
   if (stored.labelsRefused && Object.keys(request.labels).length > 0) {
     return refused("labels", errorNamed("labels-refused"));
+  }
+  if (stored.webhooksRefused && request.webhook_config.uris.length > 0) {
+    return invalid("webhooks", "Webhooks are not supported for this agent.");
   }
   if (!request.background) return invalid("background-missing", "Agent interactions require background=true.");
   if (!request.store) return invalid("store-missing", "background=true requires store=true.");
@@ -165,7 +172,7 @@ export function readCreate(body: Buffer, stored: StoredInteractions): ReadCreate
   // Google draws by default, and only for an agent.
   const draws = model === undefined && request.agent_config?.visualization !== "off";
   const facts = { query, agent, labels, thinks, draws, ...continued, ...(plan && { plan }), ...more };
-  return { kind: "start", facts, stream, tools, attachments };
+  return { kind: "start", facts, stream, tools, attachments, uris: request.webhook_config.uris };
 }
 
 /** Characters of the conversation that an interaction continues. */

@@ -10,6 +10,7 @@ import { readCreate, type ReadCreate } from "./request.ts";
 import { endOf, headOf, interactionAt, statusAt, workingStatus, type Json } from "./resource.ts";
 import type { Run } from "./runs.ts";
 import { effectOf, type Life, type RequestStep, type RunRequest } from "./scenario.ts";
+import { announceEnd } from "./webhooks.ts";
 import { streamLive, streamSoFar } from "./stream.ts";
 import type { LedgerEntry } from "../ledger.ts";
 import type { Call, Route, SimulatorContext } from "../route.ts";
@@ -136,6 +137,7 @@ async function acceptStart(active: ActiveRequest, start: Start, key: string): Pr
     life: start.facts.model === undefined ? life : modelLife(life),
     key,
   });
+  if (start.uris.length > 0) announceEnd(run, context.runs, start.uris);
   const onOpen = (): void => context.runs.markDelivered(run);
   if (start.stream && fault === undefined) return sendStream(active, { run, step: { latency_ms }, from: 0, onOpen });
   if (fault === undefined || fault === "slow-drip") call.response.once("finish", onOpen);
@@ -144,8 +146,10 @@ async function acceptStart(active: ActiveRequest, start: Start, key: string): Pr
 }
 
 async function create(call: Call, context: SimulatorContext): Promise<void> {
-  const { previous_forgotten: forgotten, labels_refused: labelsRefused } = context.player().interactions.settings;
-  const stored = { runs: context.runs, key: fingerprintOf(call) ?? "", forgotten, labelsRefused };
+  const { settings } = context.player().interactions;
+  const { previous_forgotten: forgotten, labels_refused: labelsRefused, webhooks_refused: webhooksRefused } = settings;
+  const key = fingerprintOf(call) ?? "";
+  const stored = { runs: context.runs, key, forgotten, labelsRefused, webhooksRefused };
   const read = readCreate(call.body, stored);
   const facts =
     read.kind === "start"
@@ -155,7 +159,7 @@ async function create(call: Call, context: SimulatorContext): Promise<void> {
   const refusal = refusalFor(call, context);
   if (refusal !== undefined) return refuse(active, refusal, refusal);
   if (read.kind === "refused") return refuse(active, read.name, read.error);
-  return acceptStart(active, read, fingerprintOf(call) ?? "");
+  return acceptStart(active, read, key);
 }
 
 async function poll(active: ActiveRequest, run: Run, step: RequestStep): Promise<void> {

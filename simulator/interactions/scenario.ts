@@ -162,6 +162,7 @@ export const interactionsSchema = z.strictObject({
   previous_forgotten: z.boolean().default(false),
   /** A start with labels is refused, as in August and September 2026. */
   labels_refused: z.boolean().default(false),
+  webhooks_refused: z.boolean().default(false),
   create: z.array(create).default([]),
   get: z.array(request).default([]),
   stream: z.array(stream).default([]),

@@ -8,7 +8,7 @@ const claim = (text: string, context: string[] = []) => ({ text, context });
 const PAGE = {
   title: "Norda AG reports results",
   blocks: [
-    "Basel, 7 May 2026 – Norda AG\u2019s \u201Cgreen\u201D revenue rose by 6.2\u00A0per\u00ADcent.[1] Net profit fell to 112 million francs, although costs were cut.",
+    "Norda AG\u2019s \u201Cgreen\u201D revenue rose by 6.2\u00A0per\u00ADcent.[1] Net profit fell to 112 million francs, although costs were cut.",
     "The company employs 8,450 people at 23 sites; the plant in Bell is the largest. If copper stays cheap, the dividend rises to 3.20 francs.",
     "According to its rival, the company sold 40 mills. 会社は、8450人を雇用している。",
     "Unemployment rate, percent: Corvel: 2025: 8.4",
@@ -24,13 +24,14 @@ describe("a claim that the page states literally is confirmed (W2)", () => {
     ["a clause before a comma", "Net profit fell to 112 million francs."],
     ["a clause after a semicolon", "The plant in Bell is the largest."],
     ["a clause in a script without spaces", "8450人を雇用している。"],
-    ["a table cell as a sentence", "The unemployment rate in Corvel was 8.4 percent in 2025."],
   ])("%s", ([, text]) => {
     expect(verdictOf(text ?? "")).toBe("confirmed");
   });
 
   test("a cell of the report has its row and column in the page's table", () => {
     expect(verdictOf("8.4%", ["Corvel", "2025"])).toBe("confirmed");
+    expect(verdictOf("8.4 EUR", ["Corvel", "2025"])).toBe("not_found");
+    expect(verdictOf("8.4 million", ["Corvel", "2025"])).not.toBe("confirmed");
     expect(verdictOf("Lena Ostrowski", ["Corvel", "Head"])).toBe("confirmed");
     expect(verdictOf("Lena Ostrowski", ["Bell", "Head"])).toBe("not_found");
   });
@@ -83,6 +84,59 @@ test.for([
     "The plant, which is in three countries, covered 512 homes.",
   ];
   expect(comparePage(claim(text), { title: "", blocks }).verdict).not.toBe("conflict");
+});
+
+describe("in other words than the page's (W2)", () => {
+  const page = {
+    title: "Norda",
+    blocks: [
+      "In Lund, where it still has its seat, the engineer Eva Lindqvist founded the pump maker Norda in 1921 with 40 workers.",
+      "It now makes 900 pumps a year.",
+    ],
+  };
+
+  test.for([
+    ["a name", "The pump maker Norda was founded in Lund by the engineer Eva Svensson.", "Lindqvist"],
+    ["a date", "Norda, the pump maker from Lund, was founded in 1931 by Eva Lindqvist.", "1921"],
+    ["a figure", "With 70 workers, Eva Lindqvist founded the pump maker Norda in Lund.", "40"],
+    ["part of a name", "The engineer Eva Svensson gave Norda its name.", "Lindqvist"],
+  ])("%s that the page has nowhere is in conflict with what stands in its place", ([, text = "", says]) => {
+    expect(comparePage(claim(text), page)).toMatchObject({
+      verdict: "conflict",
+      pageSays: says,
+      passage: page.blocks[0],
+    });
+  });
+
+  test.for([
+    ["is a limit", "With more than 20 workers, Eva Lindqvist founded the pump maker Norda in Lund."],
+    ["counts something else", "Norda was founded in Lund with 70 machines by the engineer Eva Lindqvist."],
+    ["is not the only one", "With 70 workers, Norda, the pump maker from Lund, was founded in 1931 by Eva Lindqvist."],
+    ["is in another place", "The pump maker Norda was founded in Lund in 1921 with the money of Karlsson."],
+    ["is about another subject", "The engineer Eva Svensson has a degree in chemistry."],
+  ])("what %s is not", ([, text = ""]) => {
+    expect(comparePage(claim(text), page).verdict).not.toBe("conflict");
+  });
+
+  test.for([
+    "Die Firma Norda aus Lund beschäftigt in ihrem Werk heute 40 Mitarbeiter.",
+    "In ihrem Werk beschäftigt die Firma Norda aus Lund 40 Mitarbeiter.",
+  ])("a German noun is no name: %s", (text) => {
+    const blocks = ["Die Firma Norda aus Lund beschäftigt in ihrem Werk heute 40 Angestellte."];
+    expect(comparePage(claim(text), { title: "", blocks }).verdict).not.toBe("conflict");
+  });
+});
+
+test("the words of the page in another order are not likely (W2)", () => {
+  const blocks = ["The town of Lund sued the builder Norda over unpaid bridge tolls."];
+  const text = "The builder Norda sued the town of Lund over unpaid bridge tolls.";
+  expect(comparePage(claim(text), { title: "", blocks }).verdict).toBe("not_found");
+});
+
+test("the words of the page with a negation are not likely (W2)", () => {
+  const blocks = ["Walking the dog every morning does not help keep the joints of older people flexible."];
+  const text = "Walking the dog every morning keeps the joints of older people flexible.";
+  expect(comparePage(claim(text), { title: "", blocks }).verdict).toBe("not_found");
 });
 
 test("what the page says in nearly the same words is likely, with a probability (W2)", () => {
@@ -191,7 +245,7 @@ describe("a quotation cannot support a claim (W2)", () => {
 });
 
 test("only a code in capitals is a currency (W2)", () => {
-  expect(quantitiesIn("They rub 5 spices into meat for RUB 90.", "en")).toMatchObject([
+  expect(quantitiesIn("They rub 5 spices into meat for RUB 90.")).toMatchObject([
     { value: 5, unit: "" },
     { value: 90, unit: "RUB" },
   ]);

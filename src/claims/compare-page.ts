@@ -4,11 +4,10 @@ import { setImmediate } from "node:timers/promises";
 import type { PageText } from "../pages/page.ts";
 import {
   comparable,
+  compareCell,
   indexPage,
   isTakenBack,
-  matchTableCell,
   nearestSentences,
-  otherCell,
   passageAround,
   type PageIndex,
   readPage,
@@ -84,10 +83,11 @@ function ofRow(cells: readonly Comparison[]): Comparison {
 
 function compareSentence(claim: ComparedText, page: PageIndex): Comparison {
   const text = withoutJoint(claim.text.slice(0, MAX_CLAIM_CHARACTERS));
-  const cell = matchTableCell({ text, context: claim.context }, page.cells);
-  if (cell !== undefined) return { verdict: "confirmed", passage: cell };
-  const other = otherCell({ text, context: claim.context }, page.cells);
-  if (other !== undefined) return { verdict: "conflict", reason: CONFLICTS.figure, ...other };
+  const { cell, isSame } = compareCell({ text, context: claim.context }, page.cells) ?? {};
+  if (cell !== undefined && isSame === true) return { verdict: "confirmed", passage: cell.block };
+  if (cell !== undefined) {
+    return { verdict: "conflict", reason: CONFLICTS.figure, passage: cell.block, pageSays: cell.value };
+  }
   const key = statementKey(comparable(text));
   const at = wordsIn(key).length < MIN_WORDS ? undefined : page.statements.get(key);
   if (at !== undefined) return literal(claim, key, { page, at });

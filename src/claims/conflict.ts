@@ -1,13 +1,14 @@
 /**
- * Where a page contradicts a claim: a sentence about the same thing, in nearly the same words, with another figure, date,
- * name or direction, or with a negation. A false alarm is worse than silence, so whatever is ambiguous is no conflict.
+ * Where a page contradicts a claim: a sentence about the same thing has another figure, date or name in the place of one
+ * of the claim's, or the opposite direction, or a negation. A false alarm is worse than silence, so whatever is ambiguous
+ * is no conflict.
  */
 
 import { type DateMention, figuresIn, includesDate, type Quantity } from "./figures.ts";
-import { areOpposites, hasOtherDirection, hasOtherNegation, isNegation } from "./language.ts";
+import { areOpposites, hasOtherDirection, hasOtherNegation, isGerman, isNegation } from "./language.ts";
 import { type PageIndex, rarity, readable } from "./page-index.ts";
 import { sentencesIn } from "./split/drafts.ts";
-import { type Word, wordsOf } from "./words.ts";
+import { isSpaceless, type Word, wordsOf } from "./words.ts";
 
 export interface Conflict {
   about: "figure" | "date" | "name" | "direction" | "negation";
@@ -19,32 +20,24 @@ export interface Conflict {
 /** Further sentences have less in common with the claim. */
 const MAX_SENTENCES = 6;
 const MAX_SENTENCE_CHARACTERS = 1_200;
-/** Of the weight of the claim's words besides the one that differs. A name is a word like others, so it needs more. */
-const MIN_SHARED = { figure: 0.45, date: 0.5, name: 0.6, direction: 0.6, negation: 0.75 } as const;
-const MIN_SHARED_WORDS = 3;
 
 export function conflictWith(claim: string, page: PageIndex, nearest: readonly number[]): Conflict | undefined {
   const own = readStatement(claim);
   for (const at of nearest.slice(0, MAX_SENTENCES)) {
-    const sentence = page.sentences[at] ?? "";
-    if (sentence.length > MAX_SENTENCE_CHARACTERS || /\?["'”’»)]?$/u.test(sentence)) continue;
-    const other = readStatement(sentence);
-    const difference = differenceOf(own, other);
-    if (difference === undefined) {
-      // The page says it, in this sentence at least.
-      if (sharedPart(own.words, other, page).share === 1) return undefined;
-      continue;
-    }
-    const { about, says, claimed } = difference;
-    const rest = own.words.filter((word) => !claimed.includes(word));
-    const { share, count } = sharedPart(rest, other, page);
-    if (count < MIN_SHARED_WORDS && share < 1) continue;
-    if (count < 2 || share < MIN_SHARED[about]) continue;
-    if (about !== "negation" && isSaidElsewhere(claimed, rest, { page, at })) return undefined;
-    return { about, says, passage: sentence };
+    const passage = page.sentences[at] ?? "";
+    // A longer one is a list.
+    if (passage.length > MAX_SENTENCE_CHARACTERS) continue;
+    const other = readStatement(passage);
+    const missing = missingParts(own, other);
+    const found =
+      missing.length === 0 ? negationConflict(own, other, page) : replacement({ own, other, missing }, page, at);
+    if (found === "none") return undefined;
+    if (found !== undefined) return { ...found, passage };
   }
   return undefined;
 }
+
+type Found = Omit<Conflict, "passage">;
 
 type Ranged = Pick<Quantity, "start" | "end">;
 
@@ -64,20 +57,24 @@ interface Amount extends Quantity {
   isInexact: boolean;
   /** `by 5 percent` is no other figure than `to 95 percent`. */
   isChange: boolean;
+  /** The word that follows. */
+  counted: string | undefined;
 }
 
 function readStatement(written: string): Statement {
   const { text, quantities, dates } = figuresIn(readable(written));
+  const words = wordsOf(text);
   return {
     text,
-    words: wordsOf(text),
+    words,
     dates,
     quantities: quantities.map((quantity) => {
       const before = text.slice(Math.max(0, quantity.start - MAX_WORDS_BEFORE), quantity.start);
       return {
         ...quantity,
         isInexact: INEXACT.test(before),
-        isChange: /(?<!\p{L})(?:by|um)\s$/iu.test(before),
+        isChange: /(?<!\p{L})(?:by|um|(?:augment|progress|baiss|recul)\p{L}+ de)\s$/iu.test(before),
+        counted: words.find(({ start }) => start >= quantity.end)?.key,
       };
     }),
   };
@@ -97,6 +94,7 @@ const missingFigures = (own: Statement, other: Statement): Amount[] =>
 const missingDates = (own: Statement, other: Statement): DateMention[] =>
   own.dates.filter((one) => !other.dates.some((two) => includesDate(two, one) || includesDate(one, two)));
 
+const MAX_WORDS_BEFORE = 14;
 const EXACT = 1e-9;
 
 /** Why a quotation cannot support a claim; undefined if nothing speaks against it, which alone is no support. */
@@ -121,49 +119,26 @@ export function disagreement(claim: string, quote: string): string | undefined {
   return hasOtherDirection(claim, nearest) ? "The quotation reports the opposite direction." : undefined;
 }
 
-interface Difference {
-  about: Conflict["about"];
-  says: string;
-  /** The words of the claim that differ. */
-  claimed: readonly Word[];
-}
+// A negation, in nearly the same words.
 
-function differenceOf(own: Statement, other: Statement): Difference | undefined {
-  const gaps = gapsBetween(own.words, other.words);
-  const figures = figureDifferences(own, other, gaps);
-  if (figures === "several") return undefined;
-  const words = gaps.map((gap) => ({
-    ...gap,
-    own: besidesFigures(gap.own, own),
-    other: besidesFigures(gap.other, other),
-  }));
-  const found = [figures ?? [], words.flatMap((gap) => wordDifference(gap, own, other) ?? [])].flat();
-  return found.length === 1 ? found[0] : undefined;
-}
+/** Of the weight of the claim's words. */
+const MIN_SHARED_NEGATED = 0.75;
+const MAX_GAP_WORDS = 4;
 
-/** A stretch of both texts between words that they share. */
-interface Gap {
-  own: Word[];
-  other: Word[];
-  /** The shared words around it. */
-  before: [own: Word, other: Word] | undefined;
-  after: [own: Word, other: Word] | undefined;
-}
-
-function gapsBetween(own: readonly Word[], other: readonly Word[]): Gap[] {
-  const pairs = alignment(own, other);
-  const gaps: Gap[] = [];
-  let [from, otherFrom] = [0, 0];
-  let before: Gap["before"];
-  for (const [at, otherAt] of [...pairs, [own.length, other.length] as const]) {
-    const [word, otherWord] = [own[at], other[otherAt]];
-    const after: Gap["after"] = word === undefined || otherWord === undefined ? undefined : [word, otherWord];
-    if (at > from || otherAt > otherFrom) {
-      gaps.push({ own: own.slice(from, at), other: other.slice(otherFrom, otherAt), before, after });
-    }
-    [from, otherFrom, before] = [at + 1, otherAt + 1, after];
-  }
-  return gaps;
+/** "none" if the sentence says what the claim says. */
+function negationConflict(own: Statement, other: Statement, page: PageIndex): Found | "none" | undefined {
+  const isNegated = (words: readonly Word[]): boolean => words.some(({ text }) => isNegation(text));
+  const pairs = alignment(own.words, other.words);
+  const [says, ...others] = pairs.slice(1).flatMap(([at, otherAt], index) => {
+    const [last = 0, otherLast = 0] = pairs[index] ?? [];
+    const gaps = [own.words.slice(last + 1, at), other.words.slice(otherLast + 1, otherAt)] as const;
+    const isPlain = gaps.flat().every(({ text, isContent }) => !isContent && text !== "only");
+    const isOther = isPlain && gaps[0].length <= MAX_GAP_WORDS && isNegated(gaps[0]) !== isNegated(gaps[1]);
+    return isOther ? [textOf(other.words.slice(otherLast, otherAt + 1), other)] : [];
+  });
+  const { share, count } = sharedPart(own.words, other, page);
+  if (says === undefined) return share === 1 ? "none" : undefined;
+  return others.length === 0 && count > 1 && share >= MIN_SHARED_NEGATED ? { about: "negation", says } : undefined;
 }
 
 /** The longest sequence of words that both have in the same order, as positions. */
@@ -191,31 +166,106 @@ export function alignment(own: readonly Word[], other: readonly Word[]): [number
   return pairs;
 }
 
-// Figures and dates.
+// Figures, dates, names and directions in the place of others.
 
-/** Several differences are no statement about the same thing. */
-function figureDifferences(own: Statement, other: Statement, gaps: readonly Gap[]): Difference | "several" | undefined {
-  const [quantities, dates] = [missingFigures(own, other), missingDates(own, other)];
-  if (quantities.length + dates.length === 0) return undefined;
-  if (quantities.length + dates.length > 1) return "several";
-  const [quantity] = quantities;
-  const [date] = dates;
-  const claimed = quantity ?? date;
-  if (claimed === undefined) return undefined;
-  const comparable: readonly Ranged[] =
-    quantity === undefined
-      ? missingDates(other, own).filter((each) => isSameKind(date, each))
-      : missingFigures(other, own).filter((each) => isComparable(quantity, each));
-  const [place, ...others] = comparable.filter((each) => isAligned(claimed, each, gaps));
-  if (place === undefined || others.length > 0) return "several";
-  return {
-    about: quantity === undefined ? "date" : "figure",
-    says: other.text.slice(place.start, place.end).trim(),
-    claimed: wordsWithin(own.words, claimed),
-  };
+interface Part {
+  about: Exclude<Conflict["about"], "negation">;
+  words: readonly Word[];
+  /** What a sentence may say instead. */
+  replacements: (other: Statement) => Ranged[];
 }
 
-const MAX_WORDS_BEFORE = 14;
+/** Of the weight of the claim's other words, in the sentence or the page's title, by how many content words around agree. */
+const MIN_SHARED = [0.5, 0.4, 0.2] as const;
+const MIN_SHARED_OPPOSITE = 0.6;
+const MIN_SHARED_WORDS = 3;
+const MIN_AGREEING_OWN = 3;
+
+function replacement(
+  { own, other, missing }: { own: Statement; other: Statement; missing: readonly Part[] },
+  page: PageIndex,
+  at: number,
+): Found | "none" | undefined {
+  const absent = missing.filter(({ about, words }) =>
+    words.some(({ key }) => (about === "name" || /^\d/.test(key)) && !page.words.has(key)),
+  );
+  const [part, ...others] = absent.length > 0 ? absent : missing;
+  if (part === undefined || others.length > 0) return undefined;
+  const ranked = part
+    .replacements(other)
+    .map((range) => {
+      const words = wordsWithin(other.words, range);
+      const isOwn = words.every(({ key }) => own.words.some((word) => word.key === key));
+      return { range, isOwn, agreeing: agreeingAround(part.words, words, [own, other]) };
+    })
+    // What the claim says elsewhere is in this place only if all around it is the same.
+    .filter(({ isOwn, agreeing }) => !isOwn || agreeing >= MIN_AGREEING_OWN)
+    .toSorted((one, two) => two.agreeing - one.agreeing);
+  const [best, next] = ranked;
+  if (best === undefined || best.agreeing === next?.agreeing) return undefined;
+  // A word like others, unless what surrounds it is the same.
+  const isPlain = part.about === "name" || part.about === "direction" || isSpaceless(own.text);
+  if (isPlain && best.agreeing === 0) return undefined;
+  const rest = own.words.filter((word) => !part.words.includes(word));
+  const title = wordsOf(page.sentences[0] ?? "");
+  const { share, count } = sharedPart(rest, { words: [...other.words, ...title] }, page);
+  if (count < MIN_SHARED_WORDS && share < 1) return undefined;
+  if (share < (part.about === "direction" ? MIN_SHARED_OPPOSITE : (MIN_SHARED[best.agreeing] ?? MIN_SHARED[2]))) {
+    return undefined;
+  }
+  if (absent.length === 0 && isSaidElsewhere(part.words, rest, { page, at })) return "none";
+  return { about: part.about, says: textWithin(best.range, other) };
+}
+
+/** Content words that are the same on both sides of two stretches, without a gap. */
+function agreeingAround(one: readonly Word[], two: readonly Word[], [own, other]: [Statement, Statement]): number {
+  const walk = (from: Word | undefined, to: Word | undefined, step: 1 | -1): number => {
+    let agreeing = 0;
+    let [a, b] = [from === undefined ? -1 : own.words.indexOf(from), to === undefined ? -1 : other.words.indexOf(to)];
+    for (;;) {
+      [a, b] = [a + step, b + step];
+      const word = own.words[a];
+      if (word === undefined || word.key !== other.words[b]?.key) return agreeing;
+      if (word.isContent) agreeing += 1;
+    }
+  };
+  return walk(one[0], two[0], -1) + walk(one.at(-1), two.at(-1), 1);
+}
+
+function missingParts(own: Statement, other: Statement): Part[] {
+  const ownKeys = new Set(own.words.map(({ key }) => key));
+  const keys = new Set(other.words.map(({ key }) => key));
+  return [
+    ...missingFigures(own, other).map((figure): Part => ({
+      about: "figure",
+      words: wordsWithin(own.words, figure),
+      replacements: () => other.quantities.filter((each) => isComparable(figure, each) && countsSame(figure, each)),
+    })),
+    ...missingDates(own, other).map((date): Part => ({
+      about: "date",
+      words: wordsWithin(own.words, date),
+      replacements: () => other.dates.filter((each) => isSameKind(date, each)),
+    })),
+    ...own.words.flatMap((word): Part[] => {
+      const opposites = keys.has(word.key) ? [] : other.words.filter(({ text }) => areOpposites(word.text, text));
+      return opposites.length === 0 ? [] : [{ about: "direction", words: [word], replacements: () => opposites }];
+    }),
+    ...namesIn(own, ({ key }) => !keys.has(key)).map((name): Part => ({
+      about: "name",
+      words: name,
+      replacements: () =>
+        [
+          ...namesIn(other, ({ key }) => !ownKeys.has(key)),
+          ...namesIn(other, ({ key }) => ownKeys.has(key))
+            .flat()
+            .map((word) => [word]),
+        ]
+          .filter((each) => !isAlias(name, each))
+          .map((each) => ({ start: each[0]?.start ?? 0, end: each.at(-1)?.end ?? 0 })),
+    })),
+  ];
+}
+
 const ROUNDING = 0.03;
 const ESTIMATE = 0.25;
 
@@ -229,57 +279,26 @@ function isCompatible(one: Amount, two: Amount): boolean {
 
 /** Of the same unit, or the same figure in another unit. */
 const isComparable = (one: Amount, two: Amount): boolean =>
-  one.isChange === two.isChange && (two.unit === one.unit || two.value === one.value);
+  one.isChange === two.isChange &&
+  one.isInexact === two.isInexact &&
+  (two.unit === one.unit || two.value === one.value);
 
 const isSameKind = (one: DateMention | undefined, two: DateMention): boolean =>
   (["year", "month", "day", "quarter"] as const).every(
     (part) => (one?.[part] === undefined) === (two[part] === undefined),
   );
 
+const textWithin = ({ start, end }: Ranged, { text }: Statement): string => text.slice(start, end).trim();
+
 const wordsWithin = (words: readonly Word[], { start, end }: Ranged): Word[] =>
   words.filter((word) => word.start >= start && word.end <= end);
-
-const isAligned = (one: Ranged, two: Ranged, gaps: readonly Gap[]): boolean =>
-  gaps.some(
-    ({ own, other }) =>
-      own.some((word) => word.start >= one.start && word.end <= one.end) &&
-      other.some((word) => word.start >= two.start && word.end <= two.end),
-  );
-
-// Words.
 
 const besidesFigures = (words: readonly Word[], { quantities, dates }: Statement): Word[] =>
   words.filter((word) => ![...quantities, ...dates].some((each) => word.start >= each.start && word.end <= each.end));
 
-const MAX_GAP_WORDS = 4;
-
-function wordDifference(
-  { own, other, before, after }: Gap,
-  statement: Statement,
-  page: Statement,
-): Difference | undefined {
-  if (own.length > MAX_GAP_WORDS || other.length > MAX_GAP_WORDS) return undefined;
-  const isNegated = own.some(({ text }) => isNegation(text));
-  if (isNegated !== other.some(({ text }) => isNegation(text))) {
-    const isPlain = [...own, ...other].every(({ text, isContent }) => !isContent && text !== "only");
-    if (before === undefined || after === undefined || !isPlain) return undefined;
-    const says = page.text.slice(before[1].start, after[1].end);
-    return { about: "negation", says, claimed: own };
-  }
-  const opposite = own.find(({ text }) => other.some((word) => areOpposites(text, word.text)));
-  if (opposite !== undefined) return { about: "direction", says: textOf(other, page), claimed: own };
-  if (!isName(own, statement) || !isName(other, page) || isAlias(own, other)) return undefined;
-  if (own.some(({ key }) => page.words.some((word) => word.key === key))) return undefined;
-  return { about: "name", says: textOf(other, page), claimed: own };
-}
-
 const textOf = (words: readonly Word[], { text }: Statement): string => text.slice(words[0]?.start, words.at(-1)?.end);
 
-/** Only capitalised words, not all at the beginning of a sentence, where every word is. */
-const isName = (words: readonly Word[], { words: [first] }: Statement): boolean =>
-  words.length > 0 &&
-  words.every(({ isCapitalised, isContent }) => isCapitalised && isContent) &&
-  (words[0] !== first || words.length > 1);
+const isProper = ({ isCapitalised, isContent }: Word): boolean => isCapitalised && isContent;
 
 /** `Barack Obama` and `Obama`, `UN` and `United Nations`, `Sourabh` and `Saurabh`. */
 function isAlias(one: readonly Word[], other: readonly Word[]): boolean {
@@ -292,9 +311,29 @@ function isAlias(one: readonly Word[], other: readonly Word[]): boolean {
   );
 }
 
+/** Plain numbers are compared if the same word follows: `412 homes` and `512 homes`. */
+const countsSame = (one: Amount, two: Amount): boolean => one.unit !== "" || one.counted === two.counted;
+
+/** Stretches of capitalised words. */
+function namesIn(statement: Statement, isWanted: (word: Word) => boolean): Word[][] {
+  const { words, text } = statement;
+  // Every noun has a capital there.
+  if (isGerman(text)) return [];
+  const plain = new Set(besidesFigures(words, statement).slice(1));
+  const names: Word[][] = [];
+  let last: Word | undefined;
+  for (const word of words) {
+    const isPart = plain.has(word) && isProper(word) && word.text.length > 2 && isWanted(word);
+    if (isPart && last !== undefined) names.at(-1)?.push(word);
+    else if (isPart) names.push([word]);
+    last = isPart ? word : undefined;
+  }
+  return names;
+}
+
 // Subject.
 
-function sharedPart(words: readonly Word[], { words: other }: Statement, page: PageIndex) {
+function sharedPart(words: readonly Word[], { words: other }: Pick<Statement, "words">, page: PageIndex) {
   const keys = new Set(other.map(({ key }) => key));
   let [all, shared, count] = [0, 0, 0];
   for (const { key, isContent } of words) {

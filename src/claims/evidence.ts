@@ -15,7 +15,7 @@ export const VERDICTS = [
 /**
  * - `confirmed`: the page says it literally.
  * - `likely`: the page says nearly this, by the comparison of texts or in the opinion of a model.
- * - `conflict`: the nearest sentence of the page is about the same thing and has another figure, date, name or direction.
+ * - `conflict`: a near sentence of the page is about the same thing and has another figure, date, name or direction.
  * - `not_found`: neither. The page may still say it in other words.
  */
 export type Verdict = (typeof VERDICTS)[number];
@@ -50,16 +50,7 @@ export interface Evidence {
 }
 
 /** Verdicts in words for people, the same on every surface. */
-export const VERDICT_LABELS: Record<Verdict, string> = {
-  confirmed: "confirmed",
-  likely: "likely",
-  conflict: "conflict",
-  not_found: "not found",
-  unreadable: "unreadable",
-  gone: "gone",
-  unreachable: "unreachable",
-  not_checked: "not checked",
-};
+export const verdictLabel = (verdict: Verdict): string => verdict.replace("_", " ");
 
 /** Of a conflict: what the page says in the place of the claim's figure, date, name or direction. */
 export const saysInstead = (says: string | undefined): string | undefined =>
@@ -79,7 +70,7 @@ export const VERDICT_MEANINGS: Record<Verdict, string> = {
 
 // A claim: one sentence of a report, with the text it depends on and the sources it cites.
 
-/** What is compared of a claim; real ones are shorter. */
+/** Of a claim; real ones are shorter. */
 export const MAX_CLAIM_CHARACTERS = 1_500;
 
 /** Between the cells of a table's row that are one claim: `Price: 5 EUR | Noise: 40 dB`. */

@@ -1,7 +1,5 @@
 /** Reads the dates and amounts of a text, in the notations of four languages. */
 
-import { type Language, languageOf } from "./language.ts";
-
 export interface Figures {
   dates: DateMention[];
   quantities: Quantity[];
@@ -14,13 +12,13 @@ interface Range {
   end: number;
 }
 
-export function figuresIn(written: string, language = languageOf(written) ?? "en"): Figures {
+export function figuresIn(written: string): Figures {
   const text = written
     .normalize("NFKC")
     .replaceAll(/[‘’‛ʼ]/gu, "'")
     .replaceAll(/\s+/gu, " ");
   const dates = datesIn(text);
-  return { dates, quantities: quantitiesIn(mask(text, dates), language), text };
+  return { dates, quantities: quantitiesIn(mask(text, dates)), text };
 }
 
 /** Spaces in the place of what was read already, so that positions stay. */
@@ -113,7 +111,7 @@ export const includesDate = (page: DateMention, claim: DateMention): boolean =>
 
 export interface Quantity extends Range {
   value: number;
-  /** Such as `m`, `percent` or `EUR`; empty for a plain number. Amounts in two units are not compared. */
+  /** Such as `m`, `percent` or `EUR`; empty for all others, which count what the next word says. */
   unit: string;
 }
 
@@ -121,64 +119,38 @@ export interface Quantity extends Range {
 const UNITS = new Map(
   `percent % per-cent prozent pour-cent パーセント pct
   points percentage-point percentage-points prozentpunkt prozentpunkte prozentpunkten ポイント pp
-  bps basis-point basis-points basispunkte basispunkten points-de-base
   USD $ us$ dollar dollars us-dollar us-dollars ドル
   EUR € euro euros ユーロ
   GBP £ pound pounds pounds-sterling pfund ポンド
   JPY ¥ yen 円
   CHF franc francs franken sfr swiss-francs
-  SEK swedish-kronor swedish-crowns kronor
-  krone kroner crown crowns kronen
-  CAD c$ ca$ canadian-dollars
-  AUD a$ au$ australian-dollars
   CNY yuan renminbi rmb 元
   INR ₹ rupee rupees rupien roupies
   KRW ₩ won ウォン
   RUB ₽ rouble roubles ruble rubles rubel
-  UAH ₴ hryvnia
-  ct cent cents centimes
   m metre metres meter meters metern mètre mètres メートル
   km kilometre kilometres kilometer kilometers kilometern kilomètre kilomètres キロ キロメートル
-  cm centimetre centimetres centimeter centimeters zentimeter centimètres
-  mm millimetre millimetres millimeter millimeters millimètres
   mi mile miles meilen
   ft foot feet
-  m2 m² square-metre square-metres square-meter square-meters quadratmeter mètres-carrés 平方メートル
-  ha hectare hectares hektar ヘクタール
-  acre acres
-  km2 km² square-kilometre square-kilometres square-kilometer square-kilometers quadratkilometer 平方キロメートル
-  m3 m³ cubic-metre cubic-metres cubic-meter cubic-meters kubikmeter mètres-cubes 立方メートル
   kg kilogram kilograms kilogramm kilo kilos キログラム
   t tonne tonnes tonnen tons ton トン
-  g gram grams gramm grammes グラム
-  mg milligram milligrams milligramm
   l litre litres liter liters litern リットル
-  W watt watts ワット
-  kW kilowatt kilowatts キロワット
   MW megawatt megawatts メガワット
   GW gigawatt gigawatts ギガワット
-  kWh kilowattstunden kilowatt-hour kilowatt-hours キロワット時
-  MWh megawattstunden megawatt-hour megawatt-hours
-  GWh gigawattstunden gigawatt-hour gigawatt-hours
-  TWh terawattstunden terawatt-hour terawatt-hours
-  s second seconds sekunde sekunden seconde secondes 秒
   min minute minutes minuten 分
   h hour hours stunde stunden heure heures 時間
   day days tag tage tagen jour jours 日間
-  week weeks woche wochen semaine semaines 週間
   month months monat monate monaten mois か月 カ月
   year years jahr jahre jahren an ans année années 年間
-  celsius °c degrees-celsius grad-celsius 度
-  age 歳
-  person 人 名`
+  celsius °c degrees-celsius grad-celsius 度`
     .split("\n")
     .map((line) => line.trim().split(" "))
     .flatMap((names) => names.map((name) => [name.toLowerCase(), names[0] ?? ""])),
 );
-/** Currencies that are written by their code only. */
-for (const code of "NOK DKK CZK PLN HUF BRL MXN ZAR ILS AED SAR NGN KES THB IDR MYR NZD HKD SGD TWD".split(" ")) {
-  UNITS.set(code.toLowerCase(), code);
-}
+
+/** Those that a text names. */
+export const unitsIn = (text: string): Set<string> =>
+  new Set((text.toLowerCase().match(/\p{L}+|[^\p{L}\s]/gu) ?? []).flatMap((word) => UNITS.get(word) ?? []));
 
 const SCALES = new Map(
   `100 hundred hundert
@@ -231,18 +203,20 @@ const QUANTITY = new RegExp(
   "giu",
 );
 
-export const quantitiesIn = (text: string, language: Language): Quantity[] =>
-  [...text.matchAll(QUANTITY)].flatMap((match) => quantityOf(match, language) ?? []);
+export const quantitiesIn = (text: string): Quantity[] =>
+  [...text.matchAll(QUANTITY)].flatMap((match) => quantityOf(match) ?? []);
 
-function quantityOf({ 0: whole, index, groups = {} }: RegExpExecArray, language: Language): Quantity | undefined {
+function quantityOf({ 0: whole, index, groups = {} }: RegExpExecArray): Quantity | undefined {
   const { sign = "", digits, word = "", scale, short, before, ja, unit, symbol, counter } = groups;
-  const number = NUMBER_WORDS.findIndex((words) => words.includes(word.toLowerCase()));
-  const value = digits === undefined ? number : numberOf(digits, language);
-  if (value === undefined) return undefined;
   // `rub 5 spices`: only a code in capitals is one.
   const isSign = !/^\p{L}+\s?$/u.test(sign) || sign === sign.toUpperCase();
-  const factor = SCALES.get((scale ?? short ?? before ?? ja ?? "").toLowerCase()) ?? 1;
+  const by = (scale ?? short ?? before ?? ja ?? "").toLowerCase();
+  const factor = SCALES.get(by) ?? 1;
+  const value = digits === undefined ? wordValue(word) : numberOf(digits, by);
+  if (value === undefined) return undefined;
   const name = unit ?? symbol ?? counter ?? (isSign ? sign : "");
+  // `One of them` counts nothing.
+  if (/^one$/i.test(whole.trim())) return undefined;
   return {
     value: value * factor,
     unit: UNITS.get(name.trim().toLowerCase().replaceAll(/\s/g, "-")) ?? "",
@@ -251,13 +225,15 @@ function quantityOf({ 0: whole, index, groups = {} }: RegExpExecArray, language:
   };
 }
 
-/** `1.940,5` in German, `1 940,5` in French and `1,940.5` elsewhere; a group of three digits decides. */
-function numberOf(digits: string, language: Language): number | undefined {
+const wordValue = (word: string): number => NUMBER_WORDS.findIndex((words) => words.includes(word.toLowerCase()));
+
+/** `1.940,5`, `1 940,5` and `1,940.5`: groups of three digits are thousands, unless a scale follows: `1.846 million`. */
+function numberOf(digits: string, scale: string): number | undefined {
   const compact = digits.replaceAll(/[ \u00A0\u202F]/g, "");
-  const [thousands, decimal] = language === "de" || language === "fr" ? [".", ","] : [",", "."];
-  const [whole = "", ...decimals] = compact.split(decimal);
-  const isGrouped = new RegExp(String.raw`^\d+$|^\d{1,3}(?:[${thousands}]\d{3})+$`).test(whole);
-  if (isGrouped && decimals.length < 2) return Number([whole.replaceAll(thousands, ""), ...decimals].join("."));
-  // The other notation, as in a quotation: `6.2` in German text.
-  return /^\d+[.,]\d+$/.test(compact) ? Number(compact.replace(",", ".")) : undefined;
+  const { whole, decimals = "" } =
+    /^(?<whole>[1-9]\d{0,2}(?<point>[.,])\d{3}(?:\k<point>\d{3})*)(?:[.,](?<decimals>\d+))?$/.exec(compact)?.groups ??
+    {};
+  const isDecimal = scale !== "" && (/^\d+\.\d+$/.test(compact) || /ionen|mio|milliard|mrd/.test(scale));
+  if (whole !== undefined && !isDecimal) return Number(`${whole.replaceAll(/[.,]/g, "")}.${decimals}`);
+  return /^\d+(?:[.,]\d+)?$/.test(compact) ? Number(compact.replace(",", ".")) : undefined;
 }

@@ -1,55 +1,22 @@
-/** Recognises the languages in which numbers, negations and directions are read; in others only digits count. */
-
-export type Language = "en" | "de" | "fr" | "ja";
+/** Words that turn what a sentence says: negations, directions and opposites, in English, German, French and Japanese. */
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
 
-type European = Exclude<Language, "ja">;
-
-export const FUNCTION_WORDS: Readonly<Record<European, ReadonlySet<string>>> = {
-  en: words(`a an the this that these those it its he she they we his her their is are was were be been do does did has
-    have had also as so there than and or but which who when of in on at by to from for with about between into over
-    after before during through per`),
-  de: words(`der die das den dem des ein eine einen einem einer eines diese dieser dieses er sie es wir ihr ihre sein
-    seine sich ist sind war waren wurde wurden werden hat haben auch als wie und oder aber dass in im an am auf aus bei
-    beim bis durch für gegen mit nach seit über um unter von vom vor zu zum zur zwischen`),
-  fr: words(`le la les l un une des du de d ce cet cette ces il elle ils elles on se s son sa ses leur leurs est sont
-    était étaient été a ont avait avaient qui que qu dont et ou mais plus à au aux en dans par pour sur avec entre
-    depuis après avant`),
-};
-
-const MAX_CHARACTERS = 4_000;
-
-/** Undefined if the text is in another language, or too short to tell. */
-export function languageOf(whole: string): Language | undefined {
-  const text = whole.slice(0, MAX_CHARACTERS);
-  if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text)) return "ja";
-  const found = text.toLowerCase().match(/\p{L}+/gu) ?? [];
-  const counts = (["en", "de", "fr"] as const).map((language) => ({
-    language,
-    count: found.filter((word) => FUNCTION_WORDS[language].has(word)).length,
-  }));
-  const [best, second] = counts.toSorted((a, b) => b.count - a.count);
-  if (best === undefined || best.count === 0 || best.count === second?.count) return undefined;
-  // Fewer function words than in any running text of these languages.
-  return best.count * 8 >= found.length ? best.language : undefined;
-}
-
-/** `ne` is left out: it is half of a negation. */
-const NEGATIONS: Readonly<Record<European, ReadonlySet<string>>> = {
-  en: words(`not no never none nor neither nothing nowhere without cannot hardly scarcely barely isn't aren't wasn't
-    weren't don't doesn't didn't hasn't haven't hadn't won't wouldn't can't couldn't shouldn't mustn't`),
-  de: words(`nicht kein keine keinen keinem keiner keines nie niemals nichts niemand weder noch ohne kaum`),
-  fr: words(`pas jamais aucun aucune rien personne ni sans non guère`),
-};
+/** Without the French `ne`, which is half of a negation. */
+const NEGATIONS =
+  words(`not no never none nor neither nothing nowhere without cannot hardly scarcely barely isn't aren't wasn't weren't
+    don't doesn't didn't hasn't haven't hadn't won't wouldn't can't couldn't shouldn't mustn't
+    nicht kein keine keinen keinem keiner keines nie niemals nichts niemand weder noch ohne kaum
+    pas jamais aucun aucune rien personne ni sans non guère`);
 
 /** Endings of Japanese verbs, and 未, 無 and 非 before a noun. */
 const JAPANESE_NEGATION = /な(?:い|かっ|く|けれ)|ません|ず(?:に|、|。|$)|ぬ(?:。|$)|[未無非](?=\p{Script=Han})/u;
 
-function isNegated(text: string, language: Language): boolean {
-  if (language === "ja") return JAPANESE_NEGATION.test(text);
+function isNegated(text: string): boolean {
   const plain = text.toLowerCase().replaceAll(/\b(?:not|nicht) (?:only|just|merely|nur)\b/g, "");
-  return (plain.match(/\p{L}+(?:'\p{L}+)?/gu) ?? []).some((word) => NEGATIONS[language].has(word));
+  return (
+    JAPANESE_NEGATION.test(text) || (plain.match(/\p{L}+(?:'\p{L}+)?/gu) ?? []).some((word) => NEGATIONS.has(word))
+  );
 }
 
 const UP =
@@ -65,18 +32,20 @@ function directionOf(text: string): "up" | "down" | undefined {
   return isUp === true ? "up" : "down";
 }
 
-export function hasOtherNegation(claim: string, sentence: string): boolean {
-  const language = languageOf(claim) ?? "en";
-  return isNegated(claim, language) !== isNegated(sentence, language);
-}
+export const hasOtherNegation = (claim: string, sentence: string): boolean => isNegated(claim) !== isNegated(sentence);
 
 export function hasOtherDirection(claim: string, sentence: string): boolean {
   const [claimed, stated] = [directionOf(claim), directionOf(sentence)];
   return claimed !== undefined && stated !== undefined && claimed !== stated;
 }
 
-export const isNegation = (word: string): boolean =>
-  Object.values(NEGATIONS).some((negations) => negations.has(word.toLowerCase())) || word === "t";
+export const isNegation = (word: string): boolean => NEGATIONS.has(word.toLowerCase()) || word === "t";
+
+const GERMAN =
+  /(?<!\p{L})(?:der|die|das|dem|den|des|und|ist|ein|eine[nmrs]?|nicht|mit|von|zu|im|aus|auf|für|wird|wurde)(?!\p{L})/gu;
+
+/** Where every noun has a capital. */
+export const isGerman = (text: string): boolean => (text.toLowerCase().match(GERMAN)?.length ?? 0) > 1;
 
 /** Words of which one excludes the other. */
 const OPPOSITES =
@@ -95,22 +64,4 @@ export function areOpposites(one: string, other: string): boolean {
   const [first, second] = [one.toLowerCase(), other.toLowerCase()];
   if (first !== second && OPPOSITES.some((group) => group.includes(first) && group.includes(second))) return true;
   return hasOtherDirection(first, second);
-}
-
-/** Words that make a statement less certain, or a plan or an opinion. */
-const HEDGES =
-  /(?<!\p{L})(?:will|would|could|might|may|plans?|planned|planning|expect(?:s|ed)?|hope[sd]?|intends?|wants?|to be|if|unless|whether|according|allegedly|reportedly|claim(?:s|ed)|den(?:y|ies|ied)|proposed|should|forecasts?|estimated?|likely|possibly|rumou?r(?:s|ed)?|soll(?:en|te)?|wird|werden|will|könnte|plant|erwartet|laut|wenn|falls|prévoit|devrait|pourrait|selon|si)(?!\p{L})/giu;
-/** Words without which a statement says less. */
-const RESTRICTIONS =
-  /(?<!\p{L})(?:all|every|each|none|no|only|always|never|most|because|due|first|last|(?:second-)?(?:largest|biggest|highest|lowest|smallest)|alle|jede[rs]?|nur|kein|weil|wegen|tous|toutes|seul|aucun|parce)(?!\p{L})/giu;
-
-const matches = (pattern: RegExp, text: string): string[] => text.toLowerCase().match(pattern) ?? [];
-
-/** Whether the sentence is less certain than the claim, or the claim says more than the passage. */
-export function isOverstated(claim: string, { sentence, passage }: { sentence: string; passage: string }): boolean {
-  const [claimed, stated] = [matches(HEDGES, claim), matches(RESTRICTIONS, passage)];
-  return (
-    matches(HEDGES, sentence).some((word) => !claimed.includes(word)) ||
-    matches(RESTRICTIONS, claim).some((word) => !stated.includes(word))
-  );
 }

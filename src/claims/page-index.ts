@@ -1,10 +1,9 @@
 /** The sentences, clauses, table cells and words of a page, read once for all claims that cite it. */
 
 import { type Claim, MAX_CLAIM_CHARACTERS } from "./evidence.ts";
-import { figuresIn, quantitiesIn, type Quantity } from "./figures.ts";
-import { type Language, languageOf } from "./language.ts";
+import { quantitiesIn, type Quantity, unitsIn } from "./figures.ts";
 import { sentencesIn } from "./split/drafts.ts";
-import { keysOf, wordsIn, wordsOf } from "./words.ts";
+import { keysOf, wordsOf } from "./words.ts";
 import type { PageText } from "../pages/page.ts";
 
 export interface PageIndex {
@@ -30,9 +29,6 @@ const MAX_BLOCK_CHARACTERS = 50_000;
 /** A sentence of more clauses is a list. The number of ranges of clauses grows with the square of this. */
 const MAX_CLAUSES = 12;
 
-/** `Basel, 7 May 2026 – ` before the first sentence of a report. */
-const DATELINE = /^\p{Lu}[\p{L} ./-]{1,40}(?:,| \()[^–—]{0,30}?\)?\s(?:[–—]|-(?=\s))\s?/u;
-
 /** Yields after each block, so that a long page can be read in pieces; the last value is complete. */
 export function* readPage(page: PageText): Generator<PageIndex, PageIndex> {
   const title = readable(page.title.slice(0, MAX_SENTENCE_CHARACTERS));
@@ -46,27 +42,20 @@ export function* readPage(page: PageText): Generator<PageIndex, PageIndex> {
   };
   addSentence(index, title, 0);
   index.blockTexts.push(comparable(title));
-  const language = languageOf(page.blocks.slice(0, 100).join(" ")) ?? "en";
   let left = MAX_CHARACTERS;
   for (const [at, block] of page.blocks.entries()) {
     if (left <= 0 || index.sentences.length >= MAX_SENTENCES) break;
-    addBlock(index, block.slice(0, Math.min(left, MAX_BLOCK_CHARACTERS)), { number: at + 1, title, language });
+    addBlock(index, block.slice(0, Math.min(left, MAX_BLOCK_CHARACTERS)), at + 1);
     left -= block.length;
     yield index;
   }
   return index;
 }
 
-interface Surroundings {
-  number: number;
-  title: string;
-  language: Language;
-}
-
-function addBlock(index: PageIndex, block: string, { number, title, language }: Surroundings): void {
-  const text = readable(block).replace(DATELINE, "");
+function addBlock(index: PageIndex, block: string, number: number): void {
+  const text = readable(block);
   index.blockTexts[number] = comparable(text);
-  const cell = cellOf(text, title, language);
+  const cell = cellOf(text);
   if (cell !== undefined) index.cells.push(cell);
   for (const { start, end } of sentencesIn(text)) {
     if (index.sentences.length >= MAX_SENTENCES) break;
@@ -131,22 +120,9 @@ export function nearestSentences({ text, context }: Pick<Claim, "text" | "contex
 export const rarity = (word: string, { sentences, words }: PageIndex): number =>
   Math.log(1 + sentences.length / (1 + (words.get(word)?.length ?? 0)));
 
-const IT = String.raw`(?:(?:but|yet|however|in fact|actually),? )?(?:th(?:is|at|ese|ose)(?: [a-z]+)?|it|both|the (?:claim|statement|report|story|figure|study|rumou?r)s?)`;
-const TRUE = "(?:so|true|the case|correct|right|accurate)";
-
 /** `This is not so.`, `Das stimmt nicht.`, `Wrong!`: about what the page has just said, not about what follows. */
-const TAKEN_BACK = new RegExp(
-  String.raw`^(?:${[
-    String.raw`${IT} (?:is|was|are|were)(?:n't| not| never)(?: actually| entirely| quite| really)? ${TRUE}`,
-    String.raw`${IT} (?:is|was|are|were)(?: \w+)? (?:false|wrong|untrue|incorrect|mistaken|inaccurate|a (?:myth|hoax|lie|mistake|misconception))`,
-    String.raw`${IT} (?:was|were|(?:has|have) (?:since )?been)(?: later)? (?:debunked|denied|disproved|refuted|retracted|withdrawn)`,
-    String.raw`(?:none|nothing|neither)\b.{0,30} (?:is|was|are|were) ${TRUE}`,
-    String.raw`(?:not so|not true|wrong|false|untrue|incorrect|falsch|faux)(?=\s?[.!:]|$)`,
-    String.raw`(?:(?:aber|doch) )?(?:das|dies|es|beides) (?:stimmte?|(?:ist|war|sind|waren))(?: aber| jedoch| so)? (?:nicht|falsch|unwahr|ein (?:irrtum|mythos))(?= wahr| richtig| so| der fall|\s?[.,!])`,
-    String.raw`(?:mais )?(?:cela n'est pas (?:vrai|le cas|exact)|c'est (?:faux|inexact|une erreur))`,
-  ].join("|")})(?!\p{L})(?! that\b)|^(?:しかし、?|だが、?)?(?:これ|それ)は(?:誤り|間違い|嘘|事実では|本当では|正しく)`,
-  "iu",
-);
+const TAKEN_BACK =
+  /^(?:(?:but|yet|however|aber|doch|mais),? )?(?:(?:(?:this|that|it|none|the|das|dies|es|cela|c'est)\b.{0,30}? )?(?:(?:not|never|n't|nicht|pas) (?:so|true|the case|correct|wahr|richtig|der fall|vrai|le cas)|false|wrong|untrue|incorrect|debunked|retracted|stimmte? nicht|falsch|unwahr|faux)|none of this is true)(?=[.!,]|$)|^(?:しかし、?|だが、?)?(?:これ|それ)は(?:誤り|間違い|嘘|事実では|本当では|正しく)/iu;
 
 /** Whether the page says in the next sentence that this is not so. */
 export const isTakenBack = (at: number, { sentences }: PageIndex): boolean =>
@@ -191,118 +167,57 @@ export const comparable = (text: string): string =>
 // Compares a claim with the cells of a page's tables: `caption: row: column: value`.
 
 const MAX_CELL_CHARACTERS = 400;
-/** A claim with more amounts is about more than one cell. */
-const MAX_AMOUNTS = 8;
 
-export interface Cell {
+interface Cell {
   block: string;
-  /** `row: column: value`, and with the column first. */
-  keys: string[];
   value: string;
-  /** The value as it is written, and in the unit that its column, the caption or the page's title names, if it is an amount. */
-  amounts: Quantity[];
-  /** The words of row and column, all of which a claim must have. */
-  heads: ReadonlySet<string>;
-  /** Further words that a claim may have: those of the caption and of the page's title. */
-  about: ReadonlySet<string>;
-}
-
-/** Words that add nothing to a value. All others, negations and comparisons among them, must be heads. */
-const NEUTRAL = new Set(
-  `s the a an of in on at for is are was were has had to came stood reached amounted totalled der die das den dem des ein eine
-   im am an von bei für ist war hat hatte lag betrug erreichte le la les l un une de du des d en à au dans pour est était
-   a avait comptait atteignait`.split(/\s+/),
-);
-
-const wordSet = (text: string): Set<string> =>
-  new Set(wordsIn(text).map((word) => word.replace(/(?<=\p{L}{3})s$/u, "")));
-
-/** Undefined if the block is no cell. */
-function cellOf(block: string, title: string, language: Language): Cell | undefined {
-  const parts = block.length > MAX_CELL_CHARACTERS ? [] : block.split(": ");
-  if (parts.length < 3) return undefined;
-  const [row = "", column = "", value = ""] = parts.slice(-3);
-  const caption = parts.slice(0, -3).join(" ");
-  const quantities = quantitiesIn(value, language);
-  const [amount] = quantities;
-  const rest = value.slice(0, amount?.start) + value.slice(amount?.end);
-  const isAmount = quantities.length === 1 && wordsIn(rest).length === 0 && /\p{L}/u.test(row);
-  const { scaled, phrase = "" } = (isAmount ? scaledValue(value, [column, caption, title], language) : undefined) ?? {};
-  return {
-    block,
-    value,
-    keys: [keyOf([row, column, value]), keyOf([column, row, value])],
-    amounts: isAmount ? [...quantities, ...(scaled === undefined ? [] : [scaled])] : [],
-    // A claim need not repeat the unit.
-    heads: wordSet(`${row} ${column.replace(phrase, "")}`),
-    about: wordSet(`${caption} ${title}`),
-  };
-}
-
-/** `thousand tonnes` at the end of `Harvest, thousand tonnes`; `EUR million` of `Revenue (EUR million)`. */
-const UNIT_PHRASE = /(?:^|[,(–]\s?|\bin\s)(?<phrase>[^,()–]{1,40})\)?$/iu;
-const CODE_FIRST = /^(?<sign>[A-Z]{3}|[€$£¥])\s?(?<scale>.*)$/u;
-
-/** By the first of the texts that ends with a unit, for a value without one. */
-function scaledValue(
-  value: string,
-  texts: readonly string[],
-  language: Language,
-): { scaled: Quantity; phrase: string } | undefined {
-  for (const text of texts) {
-    const { phrase = "" } = UNIT_PHRASE.exec(text)?.groups ?? {};
-    const { sign, scale = "" } = CODE_FIRST.exec(phrase)?.groups ?? {};
-    const written = sign === undefined ? `${value} ${phrase}` : `${sign} ${value} ${scale}`.trim();
-    const [scaled, ...others] = quantitiesIn(written, language);
-    const isWhole = scaled?.start === 0 && scaled.end === written.length && others.length === 0;
-    if (isWhole && scaled.unit !== "" && phrase !== "") return { scaled, phrase };
-  }
-  return undefined;
+  /** `row: column: ` and the other way round. */
+  places: string[];
 }
 
 const keyOf = (parts: readonly string[]): string => parts.map(comparable).join(": ");
 
-/**
- * The cell that states the claim. Either they have the same row, column and value, or the claim names row and column,
- * has the value and says nothing else.
- */
-export function matchTableCell(claim: Pick<Claim, "text" | "context">, cells: readonly Cell[]): string | undefined {
-  if (cells.length === 0) return undefined;
-  const key = keyOf([...claim.context, claim.text]);
-  const { quantities, text } = figuresIn([...claim.context, claim.text].join(" "));
-  if (quantities.length > MAX_AMOUNTS) return undefined;
-  const words = wordSet(text);
-  const written = quantities.map((amount) => ({ amount, own: wordSet(text.slice(amount.start, amount.end)) }));
-  return cells.find(({ keys, heads, about, amounts }) => {
-    if (keys.includes(key)) return true;
-    if (![...heads].every((word) => words.has(word))) return false;
-    const isNamed = (word: string): boolean => heads.has(word) || about.has(word);
-    const [claimed, ...others] = written.filter(({ own }) => ![...own].every(isNamed));
-    if (claimed === undefined || others.length > 0) return false;
-    const { amount, own } = claimed;
-    const isSame = (stated: Quantity): boolean =>
-      amount.value === stated.value && (amount.unit === stated.unit || amount.unit === "");
-    if (!amounts.some(isSame)) return false;
-    return [...words].every((word) => NEUTRAL.has(word) || isNamed(word) || own.has(word));
-  })?.block;
+/** Undefined if the block is no cell. */
+function cellOf(block: string): Cell | undefined {
+  const parts = block.length > MAX_CELL_CHARACTERS ? [] : block.split(": ");
+  if (parts.length < 3) return undefined;
+  const [row = "", column = "", value = ""] = parts.slice(-3);
+  return { block, value, places: [keyOf([row, column]), keyOf([column, row])] };
 }
 
-/** The only cell with the claim's row and column, if it has another amount of the same unit. */
-export function otherCell(
+/** The cell with the row and column that the claim names, and whether it says the same; undefined where that is unclear. */
+export function compareCell(
   claim: Pick<Claim, "text" | "context">,
   cells: readonly Cell[],
-): { passage: string; pageSays: string } | undefined {
-  const place = /^(.+: .+): [^:]+$/u.exec(keyOf([...claim.context, claim.text]))?.[1];
-  const [cell, ...others] =
-    place === undefined ? [] : cells.filter(({ keys }) => keys.some((key) => key.startsWith(`${place}: `)));
-  if (cell === undefined || others.length > 0) return undefined;
-  const [claimed, ...more] = quantitiesIn(claim.text, "en");
-  const isOther =
-    claimed !== undefined &&
-    more.length === 0 &&
-    cell.amounts.length > 0 &&
-    cell.amounts.every(
-      ({ unit, value }) => (unit === claimed.unit || claimed.unit === "" || unit === "") && value !== claimed.value,
-    );
-  return isOther ? { passage: cell.block, pageSays: cell.value } : undefined;
+): { cell: Pick<Cell, "block" | "value">; isSame: boolean } | undefined {
+  const parts = keyOf([...claim.context, claim.text]).split(": ");
+  const [place, value = ""] = [parts.slice(0, -1).join(": "), parts.at(-1)];
+  const found = cells.filter(({ places }) => places.includes(place));
+  const same = found.find((cell) => comparable(cell.value) === value || isSameAmount(value, cell));
+  if (same !== undefined) return { cell: same, isSame: true };
+  const [cell, ...others] = found;
+  return cell !== undefined && others.length === 0 && isOtherAmount(value, cell) ? { cell, isSame: false } : undefined;
+}
+
+/** `thousand tonnes` in a head multiplies what is below it. */
+const SCALED = /thousand|[mb]illion|tausend|mill?i|tsd|mrd|mio|[千万億]/iu;
+
+/** The only amount of a text that consists of it. */
+function amountIn(text: string): Quantity | undefined {
+  const [amount, ...others] = quantitiesIn(text);
+  return amount?.start === 0 && amount.end === text.length && others.length === 0 ? amount : undefined;
+}
+
+/** The value may lack a unit that a head of its table names. */
+function isSameAmount(claimed: string, { block, value }: Cell): boolean {
+  const [own, stated] = [amountIn(claimed), amountIn(value)];
+  if (own === undefined || own.value !== stated?.value) return false;
+  const heads = block.slice(0, -value.length);
+  return own.unit === stated.unit || (stated.unit === "" && !SCALED.test(heads) && unitsIn(heads).has(own.unit));
+}
+
+function isOtherAmount(claimed: string, { block, value }: Cell): boolean {
+  const [own, stated] = [amountIn(claimed), amountIn(value)];
+  if (own === undefined || stated === undefined || SCALED.test(block)) return false;
+  return own.value !== stated.value && (own.unit === stated.unit || own.unit === "" || stated.unit === "");
 }

@@ -11,7 +11,7 @@ import { type CitationNumbers, type CitedRange, resolveCitationNumbers } from ".
 import { NONE_PLACED, numbersByUrl } from "../reports/document/document.ts";
 import type { Source } from "../reports/report.ts";
 import { onOneLine } from "../reports/report-facts.ts";
-import type { Claim } from "./evidence.ts";
+import { type Claim, MAX_CLAIM_CHARACTERS } from "./evidence.ts";
 import { blocksOf } from "./split/blocks.ts";
 import { type Draft, draftsOf } from "./split/drafts.ts";
 import { annotationTies, type GroundedSegment, supportTies, type Tie } from "./split/google-ties.ts";
@@ -60,7 +60,7 @@ function toClaim({ text, headings, context, start, end, cites }: Draft, n: numbe
   return {
     n,
     // `cost more [1].` has a space before the full stop once the mark is taken out.
-    text: onOneLine(text).replaceAll(/ (?=[.,)])/g, ""),
+    text: onOneLine(text.slice(0, MAX_CLAIM_CHARACTERS).toWellFormed()).replaceAll(/ (?=[.,)])/g, ""),
     headings,
     context,
     start,

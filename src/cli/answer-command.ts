@@ -60,6 +60,7 @@ export function answerSpace({ config, deps }: Pick<App, "config" | "deps">): Ans
     paint: paintFor(process.stdout),
     link: hyperlinkFor(process.stdout, config.environment),
     now: deps.clock.now(),
+    home: config.home,
     isDemo: isDemo(config),
     stored: (taskId) => storedReport(deps, taskId),
   };

@@ -4,7 +4,7 @@ import { commandsOf, createProgram } from "./program.ts";
 
 const commands = commandsOf(createProgram());
 /** Commands without an answer that could be JSON. */
-const WITHOUT_JSON = new Set(["worker", "serve", "demo", "init", "completion", "token"]);
+const WITHOUT_JSON = new Set(["worker", "serve", "demo", "init", "completion", "token", "webhook"]);
 const OLD = new Set(OLD_SPELLINGS.map(({ path }) => path));
 
 /** Splits a line as a shell does. */

@@ -9,22 +9,37 @@ import { SETTINGS } from "../config/settings.ts";
 import { type Profile, profileSchema } from "../config/tool-sets.ts";
 import { COST_KINDS } from "../costs/kinds.ts";
 import { MAX_AGENT } from "../gemini/research-agent.ts";
+import { EVENTS, SHAPES } from "../notifications/event-names.ts";
 import { CATALOG } from "../operations/catalog.ts";
 import type { Results } from "../operations/get-research-results.ts";
+import { exportLibrary } from "../operations/library/export-library.ts";
+import { importLibrary } from "../operations/library/import-library.ts";
 import { listLibrary } from "../operations/list-research.ts";
 import type { Operation } from "../operations/operation.ts";
+import type { ScheduleAnswer } from "../operations/schedules/schedule-research.ts";
+import { DEPTHS, PERIODS } from "../operations/schedules/schedule-view.ts";
 import { organizeRun } from "../operations/organize-run.ts";
 import { SAVE_FORMATS, saveReport } from "../operations/save-report.ts";
 import { CLIENTS } from "../setup/clients.ts";
 import { completionScript, type Shell, SHELLS } from "./completion-scripts.ts";
 import type { CostsFlags } from "./commands/costs.ts";
+import type { AddFlags } from "./commands/webhook.ts";
 import type { Confirmation } from "./confirm.ts";
 import type { InitOptions } from "./init/entries.ts";
 import { operationCommand, settingOption, WAIT_TEXTS } from "./operation-command.ts";
 import { print } from "./output.ts";
 import type { TerminalView } from "./render/answer-view.ts";
 import type { ShownTable } from "./render/answers/results-view.ts";
-import type { Cancelled, FollowedUp, Organized, Resumed, Saved, Status } from "./render/answers/run-views.ts";
+import type {
+  Cancelled,
+  Exported,
+  FollowedUp,
+  Imported,
+  Organized,
+  Resumed,
+  Saved,
+  Status,
+} from "./render/answers/run-views.ts";
 import type { RunList } from "./render/list-view.ts";
 import type { CommandCall } from "./run-operation.ts";
 import { OPTIONAL_RUN, RUN_ARGUMENT } from "./run-name.ts";
@@ -96,10 +111,62 @@ const resumedView: TerminalView<Resumed> = async (output, space) => (await runs(
 const followupView: TerminalView<FollowedUp> = async (output, space) => (await runs()).followupView(output, space);
 const cancelledView: TerminalView<Cancelled> = async (output, space) => (await runs()).cancelledView(output, space);
 const savedView: TerminalView<Saved> = async (output, space) => (await runs()).savedView(output, space);
+const exportedView: TerminalView<Exported> = async (output, space) => (await runs()).exportedView(output, space);
+const importedView: TerminalView<Imported> = async (output, space) => (await runs()).importedView(output, space);
 const organizedView: TerminalView<Organized> = async (output, space) => (await runs()).organizedView(output, space);
 const resultsView: TerminalView<Results> = async (output, space) => (await results()).resultsView(output, space);
 const listView: TerminalView<RunList> = async (output, space) =>
   (await import("./render/list-view.ts")).listView(output, space);
+
+const schedulesView: TerminalView<ScheduleAnswer> = async (output, space) =>
+  (await import("./render/schedules-view.ts")).schedulesView(output, space);
+
+interface ScheduleFlags extends Flags {
+  depth?: string;
+  run?: string;
+  every?: string;
+  on?: string;
+  at?: string;
+  timeZone?: string;
+  until?: string;
+  budget?: number | string;
+}
+
+/** When, and within which budget. */
+const scheduling = (command: Command): Command =>
+  command
+    .addOption(new Option("--every <period>", "how often").choices(PERIODS))
+    .option("--on <day>", "weekday, or day of the month, 1 to 31 or last (default: monday, 1)")
+    .option("--at <time>", "time of day (default: 07:00)")
+    .option("--time-zone <name>", "such as Europe/Berlin (default: that of this machine)")
+    .option("--until <date>", "the last day")
+    .option("--budget <usd>", "what all its runs may cost together", (text) => (text === "" ? text : Number(text)))
+    .option("--yes", "skip the cost confirmation")
+    .option(...ANSWER_FLAG);
+
+const schedule = (
+  action: string,
+  { depth, run: task_id, timeZone: time_zone, budget: budget_usd, ...flags }: ScheduleFlags,
+  more: Record<string, unknown> = {},
+): Promise<void> => {
+  const { json = false, yes = false, every, on, at, until } = flags;
+  const given = { ...more, depth, task_id, every, on, at, time_zone, until, budget_usd };
+  const input = Object.fromEntries(Object.entries({ action, ...given }).filter(([, value]) => value !== undefined));
+  return run(CATALOG.schedule_research, { input, json, yes, view: schedulesView });
+};
+
+const onSchedule =
+  (action: string) =>
+  (command: Command): Command =>
+    command
+      .option(...ANSWER_FLAG)
+      .argument("<schedule>", SCHEDULE_ARGUMENT)
+      .action((schedule_id: string) => schedule(action, ofBoth(command), { schedule_id }));
+
+/** An option that `schedule` declares, too, is read as one of `schedule`, wherever it stands. */
+const ofBoth = (command: Command): ScheduleFlags => command.optsWithGlobals();
+
+const SCHEDULE_ARGUMENT = "its id, which schedule list shows";
 
 const confirmCancel: Confirmation = async (deps, asked) => (await import("./confirm.ts")).confirmCancel(deps, asked);
 const confirmStop: Confirmation = async (deps, asked) => (await import("./confirm.ts")).confirmStop(deps, asked);
@@ -126,7 +193,7 @@ const marking =
 
 const RESUMING = {
   fields: {
-    interaction_id: "adopt the interaction with this id, which AI Studio shows, for an unconfirmed start",
+    interaction_id: "adopt the interaction with this id, which AI Studio shows, for a start whose outcome is unknown",
     accept_possible_double_charge: "start again although the first start may be running and charged",
     approve: "start the research of a plan, like the command approve",
     plan_edit: "what to change in the plan, like plan --edit",
@@ -135,21 +202,29 @@ const RESUMING = {
   view: resumedView,
 };
 
+const appended = (word: string, before: string[] = []): string[] => [...before, word];
+
 interface EditFlags extends Flags {
   title?: string;
+  note?: string;
+  tag?: string[];
+  untag?: string[];
   star?: boolean;
   archive?: boolean;
 }
 
 async function editRun(
   task_id: string,
-  { title, star, archive, json = false }: EditFlags,
+  { title, note, tag, untag, star, archive, json = false }: EditFlags,
   command: Command,
 ): Promise<void> {
-  if (title === undefined && star === undefined && archive === undefined)
-    command.error("error: nothing to change: add --title, --star or --archive");
+  if ([title, note, tag, untag, star, archive].every((change) => change === undefined))
+    command.error("error: nothing to change: add --title, --tag, --note, --star or --archive");
   const marks = {
     ...(title === undefined ? {} : { title }),
+    ...(note === undefined ? {} : { note }),
+    ...(tag === undefined ? {} : { tag }),
+    ...(untag === undefined ? {} : { untag }),
     ...(star === undefined ? {} : { starred: star }),
     ...(archive === undefined ? {} : { archived: archive }),
   };
@@ -207,6 +282,33 @@ const saving = (command: Command): Command =>
       await run(saveReport, { input, json, confirm: confirmReplacing, view: savedView });
     });
 
+interface ExportFlags extends Flags {
+  output?: string;
+  force?: boolean;
+  status?: string;
+  kind?: string;
+  tag?: string;
+  starred?: boolean;
+  archived?: boolean;
+}
+
+const exporting = (command: Command): Command =>
+  answering(command)
+    .argument("[words...]", "only runs with these words in title, tags, note, question, report or sources")
+    .option("-o, --output <file>", "the file, or a directory (default: RESEARCH_REPORTS_DIR, else ./research_reports)")
+    .option("--force", "replace the file if it exists")
+    .option("--status <status>", "only runs with this status")
+    .option("--kind <kind>", "only this kind")
+    .option("--tag <word>", "only runs with this tag")
+    .option("--starred", "only starred runs")
+    .option("--archived", "only archived runs")
+    .action(async (words: string[], { json = false, force = false, output, ...filter }: ExportFlags) => {
+      const { confirmReplacing, targetOf } = await import("./commands/save-file.ts");
+      const text = words.length === 0 ? {} : { text: words.join(" ") };
+      const input = { ...filter, ...text, ...targetOf(output === undefined ? {} : { output }), replace: force };
+      await run(exportLibrary, { input, json, confirm: confirmReplacing, view: exportedView });
+    });
+
 interface AddressFlags {
   host?: string;
   port?: string;
@@ -257,6 +359,15 @@ function entryName(text: string): string {
   throw new InvalidArgumentError("Use 1 to 64 letters, digits, underscores or hyphens.");
 }
 
+/** One that begins so, or differs in a letter, is named first. */
+function clientNames(text: string, before: string[] = []): string[] {
+  const names: string[] = CLIENTS.map(({ name }) => name);
+  if (names.includes(text)) return [...before, text];
+  const meant = text.length < 3 ? undefined : names.find((name) => name.startsWith(text.slice(0, 5)));
+  const question = meant === undefined ? "" : `Did you mean "${meant}"? `;
+  throw new InvalidArgumentError(`${question}Allowed choices are ${names.join(", ")}.`);
+}
+
 function httpUrl(text: string): string {
   if (URL.canParse(text) && /^https?:\/\//.test(text)) return text;
   throw new InvalidArgumentError("Use a URL that starts with http:// or https://.");
@@ -265,8 +376,6 @@ function httpUrl(text: string): string {
 interface MigrateFlags {
   from?: string;
   to?: string;
-  dryRun?: boolean;
-  verify?: boolean;
   force?: boolean;
   json?: boolean;
 }
@@ -276,10 +385,15 @@ A run belongs to the name whose token started it, and no other name can see it.
 A name that you revoke and add again has access to its former runs, so do not
 give it to another person.`;
 
+const WEBHOOK_HELP = `
+A message has the question, the state and the cost of a run, never its report.
+It is sent again for a day and a half until the receiver accepts it.`;
+
 const MIGRATE_HELP = `
-First stop the servers and workers that use the file. If the migration is interrupted, nothing was
-copied: run the command again. Other users of this machine can read command arguments, so set
-GEMINI_SEARCH_DATABASE_URL, or pass the URL on stdin with --to -.`;
+First stop the servers and workers that use the file. If the migration is
+interrupted, nothing was copied: run the command again. Other users of this
+machine can read command arguments, so set GEMINI_SEARCH_DATABASE_URL, or pass
+the URL on stdin with --to -.`;
 
 const INSTALL_COMPLETION = `
 Install it once, then open a new shell:
@@ -308,7 +422,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: "Verified answer in minutes",
     description:
       "Research a question from five perspectives, then check and correct the answer until a round confirms it. 1 to 10 minutes, a few cents per round.",
-    examples: ["deep-search how do heat pumps perform in cold climates --max-iterations 3"],
+    examples: ["deep-search how do heat pumps perform in cold climates --rounds 3"],
     seeAlso: ["search", "research"],
     define: operationCommand(CATALOG.deep_search, {
       fields: { query: QUESTION, max_iterations: "maximum number of rounds, 2 to 20 (default 5)", ...WISHES },
@@ -320,7 +434,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     group: ASK,
     summary: "Long report in up to an hour",
     description:
-      "Start deep research at Google and watch it: a long report with citations, for broad or difficult questions. 5 to 60 minutes, about $1 to $10. It continues at Google when you leave.",
+      "Start deep research at Google and watch it: a long report with citations, for broad or difficult questions. 5 to 60 minutes, about $1 to $3, with --max $3 to $10. It continues at Google when you leave.",
     examples: [
       "research heat pumps in Norway --no-wait",
       "research heat pumps in Norway --max",
@@ -365,17 +479,24 @@ export const COMMANDS: readonly CommandEntry[] = [
     group: READ,
     summary: "List your runs",
     description:
-      "List your runs, newest first; with words, those that have them in title, question or report, best match first. When piped: tab-separated id, status, kind, start, cost and question.",
-    examples: ["list", "list heat pump", "list --status completed --limit 100", "list --starred", "list | cut -f1,6"],
+      "List your runs, newest first; with words, those that have them in title, tags, note, question, report or sources, best match first. When piped: tab-separated id, status, kind, start, cost and question.",
+    examples: [
+      "list",
+      "list heat pump",
+      "list --status completed --limit 100",
+      "list --tag heating",
+      "list | cut -f1,6",
+    ],
     seeAlso: ["show", "edit"],
     define: operationCommand(listLibrary, {
       words: "text",
       fields: {
         status: "only runs with this status",
         kind: "only this kind; agent is deep research",
-        text: "words in titles, questions and reports, archived ones included; quotation marks keep words together",
+        text: "words in titles, tags, notes, questions, reports and sources, archived runs included; quotation marks keep words together",
         limit: "maximum number of runs, 1 to 100 (default 20)",
         cursor: "continue after the page that ended with this cursor",
+        tag: "only runs with this tag",
         starred: "only starred runs",
         archived: "only archived runs, which are hidden otherwise",
       },
@@ -490,6 +611,20 @@ export const COMMANDS: readonly CommandEntry[] = [
     }),
   },
   {
+    path: "changes",
+    group: READ,
+    summary: "What changed since an earlier report",
+    description:
+      "Compare a report with an earlier one of the same question: figures, dates and names that changed, with both sentences; findings and sources that are new or gone. Without a model: free and local.",
+    examples: ["changes", `changes ${ID}`, `changes ${ID} --earlier 91d0b7aa`],
+    seeAlso: ["show", "check"],
+    define: operationCommand(CATALOG.compare_reports, {
+      fields: { earlier: "the run to compare with (default: the newest earlier one with the same question)" },
+      isRunOptional: true,
+      view: async (output, space) => (await import("./render/answers/changes-view.ts")).changesView(output, space),
+    }),
+  },
+  {
     path: "save",
     group: READ,
     summary: "Save a report, table or sources",
@@ -507,7 +642,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     path: "open",
     group: READ,
     summary: "Open a run in the browser",
-    description: "Open a run on the dashboard in the browser, starting a server if none is running.",
+    description: "Open a run in the browser, starting a server if none is running.",
     examples: ["open", `open ${ID}`, "open --home"],
     seeAlso: ["show", "serve"],
     define: (command) =>
@@ -548,7 +683,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     group: READ,
     summary: "Approve a plan and start the research",
     description:
-      "Start the research that a plan describes, and watch it. About $1 to $10; the plan shows what it will probably cost. Approving twice starts it once.",
+      "Start the research that a plan describes, and watch it. About $1 to $3, Max $3 to $10; the plan shows what it will probably cost. Approving twice starts it once.",
     examples: [`approve ${ID}`, `approve ${ID} --no-wait --yes`],
     seeAlso: ["plan", "watch"],
     define: (command) =>
@@ -567,7 +702,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     group: READ,
     summary: "Retry what failed or was cancelled",
     description:
-      "Retry a run that failed or was cancelled: check a failed research again (free), continue a deep search at its next round (cents), resolve an unconfirmed start, or else ask the question again, after stating the price of a research. Never charges twice without your consent.",
+      "Retry a run that failed or was cancelled: check a failed research again (free), continue a deep search at its next round (cents), resolve a start whose outcome is unknown, or else ask the question again, after stating the price of a research. Never charges twice without your consent.",
     examples: [`retry ${ID}`, `retry ${ID} --interaction-id v1_abc`],
     seeAlso: ["watch", "cancel"],
     define: operationCommand(CATALOG.resume_research, {
@@ -595,14 +730,23 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     path: "edit",
     group: READ,
-    summary: "Change its title, star or archive it",
+    summary: "Change its title, tag, annotate or archive it",
     description:
-      "Give a run a title, which the list shows instead of its question, star it, or archive it, which hides it from the list.",
-    examples: [`edit ${ID} --title "Heating our house"`, `edit ${ID} --star`, `edit ${ID} --archive`],
+      "Give a run a title, which the list shows instead of its question, tag it with words of your own, write a note on it, star it, or archive it, which hides it from the list. Searches find titles, tags and notes.",
+    examples: [
+      `edit ${ID} --title "Heating our house"`,
+      `edit ${ID} --tag heating --tag norway`,
+      `edit ${ID} --note "Ask Anna about the price"`,
+      `edit ${ID} --star`,
+      `edit ${ID} --archive`,
+    ],
     seeAlso: ["list", "delete"],
     define: (command) =>
       onRun(command)
         .option("--title <text>", 'the title, at most 200 characters; "" shows the question again')
+        .option("--tag <word>", "tag it; repeatable; list --tag shows it", appended)
+        .option("--untag <word>", "remove a tag; repeatable", appended)
+        .option("--note <text>", 'a note of your own, at most 5,000 characters; "" removes it')
         .option("--star", "star it; list --starred shows it")
         .option("--no-star", "remove its star")
         .option("--archive", "hide it from the list; list --archived shows it")
@@ -654,9 +798,9 @@ export const COMMANDS: readonly CommandEntry[] = [
     define: (command) =>
       command
         .addArgument(
-          new Argument("[clients...]", "which ones; default: all that are found").choices(
-            CLIENTS.map((client) => client.name),
-          ),
+          new Argument("[clients...]", "which ones; default: all that are found")
+            .choices(CLIENTS.map((client) => client.name))
+            .argParser(clientNames),
         )
         .option("--yes", "write without asking")
         .option("--dry-run", "preview the changes")
@@ -698,18 +842,80 @@ export const COMMANDS: readonly CommandEntry[] = [
     path: "serve",
     group: OPERATE,
     summary: "Serve MCP over HTTP",
-    description: "Serve the tools and the dashboard over HTTP (MCP Streamable HTTP at /mcp) to any number of clients.",
+    description:
+      "Serve the tools and the page in the browser over HTTP (MCP Streamable HTTP at /mcp) to any number of clients.",
     examples: ["serve", "serve --port 3100"],
     seeAlso: ["token", "worker"],
     define: (command) =>
       atAddress(command)
         .addOption(settingOption(PROFILE, "--profile <name>"))
         .option("--no-auth", "run without tokens (loopback only)")
-        .option("--open", "open the dashboard in the browser")
+        .option("--open", "open the page in the browser")
         .action(async ({ profile, auth, open = false, ...flags }: ServeFlags) => {
           const { pageOnTerminal, runServe } = await import("./commands/serve.ts");
           await runServe({ flags: addressFlags(flags), profile, auth, page: pageOnTerminal({ open }) });
         }),
+  },
+  {
+    path: "schedule",
+    group: OPERATE,
+    summary: "Ask again every day, week or month",
+    description:
+      "Have a question asked again every day, week or month. The price is shown and confirmed first, and all runs together cost at most the budget. Runs start while a worker, a server or an assistant is running; the notification says what changed.",
+    examples: [
+      "schedule heat pump subsidies in Norway --every week --on monday --at 07:00 --until 2027-03-01 --budget 60",
+      `schedule --run ${ID} --every month --on last --budget 20`,
+      "schedule list",
+    ],
+    seeAlso: ["worker", "changes"],
+    define: (command) =>
+      scheduling(
+        command
+          .argument("[question...]", QUESTION)
+          .option("--run <run>", "repeat this run instead of a new question")
+          .addOption(new Option("--depth <depth>", "of each run (default: research)").choices(DEPTHS)),
+      ).action((words: string[], flags: ScheduleFlags) =>
+        schedule("create", flags, words.length === 0 ? {} : { query: words.join(" ") }),
+      ),
+  },
+  {
+    path: "schedule list",
+    group: OPERATE,
+    description:
+      "List your schedules with their next and last run. When piped: tab-separated id, state, depth, next run, last run, used and budget in dollars, rule and question.",
+    examples: ["schedule list", "schedule list --json"],
+    define: (command) => command.option(...ANSWER_FLAG).action(() => schedule("list", ofBoth(command))),
+  },
+  {
+    path: "schedule pause",
+    group: OPERATE,
+    description: "Start no further run until the schedule is resumed.",
+    examples: [`schedule pause ${ID}`],
+    define: onSchedule("pause"),
+  },
+  {
+    path: "schedule resume",
+    group: OPERATE,
+    description: "Start its runs again, from the next one on, once you have agreed to their price.",
+    examples: [`schedule resume ${ID}`],
+    define: (command) => onSchedule("resume")(command.option("--yes", "skip the cost confirmation")),
+  },
+  {
+    path: "schedule change",
+    group: OPERATE,
+    description: "Change when a schedule is due, or its budget. More, earlier or dearer runs are confirmed again.",
+    examples: [`schedule change ${ID} --every month --budget 100`],
+    define: (command) =>
+      scheduling(command.argument("<schedule>", SCHEDULE_ARGUMENT)).action((schedule_id: string) =>
+        schedule("change", ofBoth(command), { schedule_id }),
+      ),
+  },
+  {
+    path: "schedule end",
+    group: OPERATE,
+    description: "End a schedule for good. Its runs are kept.",
+    examples: [`schedule end ${ID}`],
+    define: onSchedule("end"),
   },
   {
     path: "worker",
@@ -737,6 +943,71 @@ export const COMMANDS: readonly CommandEntry[] = [
         .option("--json", "print the status as JSON")
         .addHelpText("after", "\nExits 1 if runs are late or not polled at all, so you can use it as a health check.")
         .action(async ({ json = false }: Flags) => (await import("./commands/status.ts")).printStatus({ json })),
+  },
+  {
+    path: "webhook",
+    group: OPERATE,
+    summary: "Notify other programs",
+    description: "Manage webhooks: addresses that are sent a short message when research ends or needs you.",
+    examples: ["webhook add https://example.com/hook", "webhook list"],
+    seeAlso: ["worker"],
+    define: (command) => command.addHelpText("after", WEBHOOK_HELP),
+  },
+  {
+    path: "webhook add",
+    group: OPERATE,
+    description: "Add a webhook, and print the secret that signs its messages once.",
+    examples: [
+      "webhook add https://example.com/hook",
+      "webhook add https://hooks.slack.com/services/… --shape slack --events research.finished,research.failed",
+      "webhook add http://127.0.0.1:8090/research --shape ntfy --private",
+    ],
+    define: (command) =>
+      command
+        .option(...ANSWER_FLAG)
+        .argument("<url>", "the address, which begins with https://")
+        .addOption(new Option("--shape <shape>", "the body that the receiver expects").choices([...SHAPES]))
+        .option("--events <list>", `some of ${EVENTS.join(", ")}; all if unset`, listOf)
+        .option("--private", "allow http and an address in your own network")
+        .action(async (url: string, { json = false, ...flags }: Flags & AddFlags) =>
+          (await import("./commands/webhook.ts")).addWebhook(url, flags, json),
+        ),
+  },
+  {
+    path: "webhook list",
+    group: OPERATE,
+    description: "List your webhooks, and why one is no longer used; never the secret or the whole address.",
+    examples: ["webhook list --json"],
+    define: (command) =>
+      command
+        .option(...ANSWER_FLAG)
+        .action(async ({ json = false }: Flags) => (await import("./commands/webhook.ts")).listWebhooks(json)),
+  },
+  {
+    path: "webhook test",
+    group: OPERATE,
+    description: "Send a test message. If it is accepted, a disabled webhook is used again.",
+    examples: ["webhook test whk_0c1d2e3f4a5b"],
+    define: (command) =>
+      command
+        .option(...ANSWER_FLAG)
+        .argument("<webhook>", "its id, as the list shows it")
+        .action(async (id: string, { json = false }: Flags) =>
+          (await import("./commands/webhook.ts")).testWebhook(id, json),
+        ),
+  },
+  {
+    path: "webhook remove",
+    group: OPERATE,
+    description: "Remove a webhook. What it has not been sent yet is dropped.",
+    examples: ["webhook remove whk_0c1d2e3f4a5b"],
+    define: (command) =>
+      command
+        .option(...ANSWER_FLAG)
+        .argument("<webhook>", "its id, as the list shows it")
+        .action(async (id: string, { json = false }: Flags) =>
+          (await import("./commands/webhook.ts")).removeWebhook(id, json),
+        ),
   },
   {
     path: "token",
@@ -785,38 +1056,60 @@ export const COMMANDS: readonly CommandEntry[] = [
         ),
   },
   {
+    path: "export",
+    group: OPERATE,
+    summary: "Export everything as one archive",
+    description:
+      "Write all runs that have ended to one ZIP archive, or those of a list: a folder for each with its report and pictures as save writes them, and run.json, from which import restores it. Conversations are exported whole. Free and local.",
+    examples: ["export", "export --tag heating -o heating.zip", "export heat pump"],
+    seeAlso: ["import", "save"],
+    define: exporting,
+  },
+  {
+    path: "import",
+    group: OPERATE,
+    summary: "Import reports and archives",
+    description:
+      "Import Markdown reports, such as those of ChatGPT, Perplexity and Gemini, as finished runs, or restore the runs of an exported archive. Runs that are there already stay as they are. Free and local.",
+    examples: ["import report.md", "import 'Research 2026-11-19.zip'"],
+    seeAlso: ["export", "list"],
+    define: (command) =>
+      answering(command)
+        .argument("<files...>", "Markdown files, and archives that export has written")
+        .action((files: string[], { json = false }: Flags) =>
+          run(importLibrary, { input: { files }, json, view: importedView }),
+        ),
+  },
+  {
     path: "migrate",
     group: OPERATE,
     summary: "Migrate to PostgreSQL",
     description: "Copy everything from the database file to PostgreSQL, for use on several machines, and compare both.",
-    examples: ["migrate --dry-run", "migrate --to -"],
+    examples: ["migrate --to -"],
     seeAlso: ["doctor"],
     define: (command) =>
       command
         .option("--from <file>", "the database file (default: the one in use)")
         .option("--to <url>", "postgres://user:password@host/database, or -; unset: GEMINI_SEARCH_DATABASE_URL")
-        .addOption(new Option("--dry-run", "only count").conflicts("verify"))
-        .option("--verify", "only compare, row by row; exits 1 if they differ")
         .option("--force", "migrate even if other processes seem to use the file or the target")
         .option(...ANSWER_FLAG)
         .addHelpText("after", MIGRATE_HELP)
-        .action(async ({ dryRun, verify, from, to, force = false, json = false }: MigrateFlags) => {
+        .action(async ({ from, to, force = false, json = false }: MigrateFlags) => {
           const { runMigrate } = await import("./commands/migrate.ts");
-          const does = dryRun === true ? "count" : verify === true ? "compare" : "move";
-          await runMigrate({ from, to, does, force, json });
+          await runMigrate({ from, to, force, json });
         }),
   },
   {
     path: "demo",
     group: OPERATE,
     summary: "Try it without a key",
-    description: "Try it without a key: a simulated research in ten seconds, then its report on the dashboard.",
+    description: "Try it without a key: a simulated research in ten seconds, then its report in the browser.",
     examples: ["demo"],
     seeAlso: ["doctor"],
     define: (command) =>
       command
         .argument("[question...]", "a question of your own; its report is invented")
-        .option("--no-open", "print the link to the dashboard instead of opening it")
+        .option("--no-open", "print the link instead of opening it")
         .action(async (words: string[], { open }: { open: boolean }) =>
           (await import("./commands/demo.ts")).runDemo(words.join(" "), { open }),
         ),

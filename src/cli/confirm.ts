@@ -8,13 +8,15 @@ import { cancelResearch } from "../operations/cancel-research.ts";
 import { askFollowup } from "../operations/followup/ask-followup.ts";
 import type { Call, Operation, OperationDeps, Question } from "../operations/operation.ts";
 import { clarificationFor, clarified, parseInput, questionFor } from "../operations/perform.ts";
+import { isRefusal } from "../operations/question/vague-question.ts";
 import type { Subject } from "../operations/question/subject.ts";
 import { oneLine } from "../platform/clean-text.ts";
 import { estimateOf } from "../runs/history/run-estimate.ts";
 import { isFinished, type Run } from "../runs/run.ts";
-import { printFailure } from "./output.ts";
+import { printFailure, wrappedFor } from "./output.ts";
 import { shortId } from "./render/answer-view.ts";
-import { formatCost, formatDollars } from "./render/durations.ts";
+import { formatCost } from "./render/durations.ts";
+import { formatDollars } from "../costs/dollars.ts";
 import { cutToWidth } from "./render/text-width.ts";
 
 interface Asking {
@@ -35,7 +37,7 @@ export async function confirmCost(
   const question = await questionFor(operation, deps, { input, call });
   if (question === undefined || yes) return question?.subject;
   if (!canAsk) throw cannotAsk(question);
-  if (!saysYes(await askTerminal(`${question.ask} [y/N] `, call.signal))) throw declined(ABOUT_COSTS);
+  if (!saysYes(await askTerminal(`${question.ask} [y/N] `, call.signal))) throw declined(ABOUT_COSTS, question);
   return question.subject;
 }
 
@@ -46,8 +48,8 @@ export async function askForDetails(
 ): Promise<Record<string, unknown>> {
   const question = canAsk ? await clarificationFor(operation, deps, { input, call }) : undefined;
   if (question === undefined) return input;
-  const answer = await askTerminal(`${question}\n> `, call.signal);
-  if (answer === undefined) throw declined();
+  const answer = await askTerminal(`${question}\nEnter: as asked · n: don't start\n> `, call.signal);
+  if (answer === undefined || isRefusal(answer)) throw declined();
   return clarified(operation, input, answer);
 }
 
@@ -129,22 +131,27 @@ export const confirmTable: Confirmation = async (deps, { input, call, canAsk }) 
   return confirmCost(deps, { operation: askFollowup, input, call, canAsk });
 };
 
-const cannotAsk = ({ because, unasked, details }: Question): AppError =>
+const cannotAsk = ({ because, unasked, undone = "Nothing was started.", details, run, next }: Question): AppError =>
   new AppError({
     code: "CONFIRMATION_NEEDED",
-    message: `${because} Nothing was started.`,
+    message: `${because} ${undone}`,
     suggestion: `Add --yes to start it${unasked === undefined ? "" : `, or ${unasked}`}.`,
+    next,
     details,
+    run,
   });
 
-const declined = (suggestion?: string): AppError =>
+const declined = (suggestion?: string, { run, next }: Pick<Question, "run" | "next"> = {}): AppError =>
   new AppError({
     code: "DECLINED",
     message: "Cancelled. Nothing was started or charged.",
     ...(suggestion === undefined ? {} : { suggestion }),
+    next,
+    run,
   });
 
-const ABOUT_COSTS = "RESEARCH_CONFIRM_ABOVE_USD sets the cost above which you are asked.";
+/** A command that can be pasted. */
+const ABOUT_COSTS = "To be asked above $10 only: export RESEARCH_CONFIRM_ABOVE_USD=10";
 
 /** Anything other than "y" or "yes" declines. */
 export const saysYes = (answer: string | undefined): boolean => /^\s*y(?:es)?\s*$/i.test(answer ?? "");
@@ -156,7 +163,10 @@ export async function askTerminal(text: string, signal: AbortSignal): Promise<st
   try {
     // Ctrl-D closes the input without a line, and an interrupt ends the wait.
     const closed = once(lines, "close").then(() => undefined);
-    return await Promise.race([lines.question(text, { signal }).catch(() => undefined), closed]);
+    return await Promise.race([
+      lines.question(wrappedFor(process.stderr, text), { signal }).catch(() => undefined),
+      closed,
+    ]);
   } finally {
     lines.close();
   }

@@ -9,6 +9,7 @@ import type { App } from "../app.ts";
 import type { Results } from "../operations/get-research-results.ts";
 import type { Call } from "../operations/operation.ts";
 import { perform, refused } from "../operations/perform.ts";
+import { isRefusal } from "../operations/question/vague-question.ts";
 import { resumeResearch } from "../operations/resume-research.ts";
 import { findProgram } from "../platform/find-program.ts";
 import { planReplacement } from "../runs/plan/plan-store.ts";
@@ -20,7 +21,7 @@ import { EXIT_CODES, type LogLines, print, printFailure } from "./output.ts";
 import { printFailedOutcome } from "./print-error.ts";
 import { shell, shortId } from "./render/answer-view.ts";
 import { resultsView } from "./render/answers/results-view.ts";
-import { formatDollars } from "./render/durations.ts";
+import { formatDollars } from "../costs/dollars.ts";
 
 /** Whether the run waits for a decision that this terminal can ask for. */
 export const asksForDecision = ({ plan, status }: Results): boolean =>
@@ -63,7 +64,7 @@ async function askDecision(app: App, shown: Results, call: Call): Promise<Decisi
     const answer = await askTerminal(`\nStart this research${price}? [approve / edit / later] `, call.signal);
     const word = (answer ?? "").trim().toLowerCase();
     if (APPROVING.has(word)) return { approve: true };
-    if (LEAVING.has(word)) return undefined;
+    if (LEAVING.has(word) || isRefusal(word)) return undefined;
     if (!EDITING.has(word)) {
       await printFailure("Please answer approve, edit or later.");
       continue;
@@ -77,7 +78,7 @@ async function askDecision(app: App, shown: Results, call: Call): Promise<Decisi
 const APPROVING: ReadonlySet<string> = new Set(["a", "approve", "y", "yes"]);
 const EDITING: ReadonlySet<string> = new Set(["e", "edit"]);
 /** Without a word: the input was closed or interrupted, or Enter. */
-const LEAVING: ReadonlySet<string> = new Set(["l", "later", "n", "no", ""]);
+const LEAVING: ReadonlySet<string> = new Set(["l", "later", ""]);
 
 async function notStarted({ deps }: App, taskId: string, { owner }: Call): Promise<string> {
   const { deadlineAt } = await deps.findRun(owner, taskId);
@@ -133,8 +134,8 @@ async function editPlan({ config }: App, plan: string, signal: AbortSignal): Pro
   const [name = "", ...args] = chosen.split(/\s+/);
   const program = isAbsolute(name) ? name : name === "" ? undefined : findProgram(name, environment, process.platform);
   if (program === undefined) {
-    const line = (await askTerminal("What should change? ", signal))?.trim();
-    return line === "" ? undefined : line;
+    const line = (await askTerminal("What should change? (Enter: nothing) ", signal))?.trim();
+    return line === "" || isRefusal(line) ? undefined : line;
   }
   const edited = await editFile({ program, args, environment: withoutSettings(environment) }, plan);
   return edited === undefined || edited === plan.trim() ? undefined : planReplacement(edited);

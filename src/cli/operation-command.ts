@@ -8,7 +8,7 @@ import type { TerminalView } from "./render/answer-view.ts";
 import type { Confirmation } from "./confirm.ts";
 import type { CommandCall } from "./run-operation.ts";
 import { SETTINGS } from "../config/settings.ts";
-import { flagOf } from "./flags.ts";
+import { flagOf, oldFlagOf } from "./flags.ts";
 import { OPTIONAL_RUN, RUN_ARGUMENT } from "./run-name.ts";
 
 /** The parts of an input schema from which flags are generated. */
@@ -88,6 +88,8 @@ export const operationCommand =
       // Its flags are those of every command that waits.
       else if (name !== operation.waitFlag) {
         command.addOption(optionFor(flagOf(name), property, { name, about }));
+        const old = oldFlagOf(name);
+        if (old !== undefined) command.addOption(optionFor(old, property, { name, about }).hideHelp());
       }
     }
     const presets = Object.entries(definition.presets ?? {});
@@ -100,8 +102,8 @@ export const operationCommand =
       const named = Object.keys(properties).filter((name) => isArgument(name, operation, definition));
       const positional = Object.fromEntries(named.map((name, index) => [name, joined(values[index])]));
       const input = Object.fromEntries(
-        Object.keys(properties).flatMap((name) => {
-          const value = given[camel(flagOf(name))];
+        Object.entries(properties).flatMap(([name, property]) => {
+          const value = typed(given, [flagOf(name), oldFlagOf(name)], property);
           return value === undefined ? [] : [[name, value]];
         }),
       );
@@ -123,6 +125,16 @@ export const operationCommand =
       });
     });
   };
+
+/** By any of its flags. A flag that negates is false where it was typed, and true where it was not. */
+const typed = (
+  given: Record<string, unknown>,
+  flags: readonly (string | undefined)[],
+  { default: preset }: Property,
+): unknown => {
+  const values = flags.flatMap((flag) => (flag === undefined ? [] : [given[camel(flag)]]));
+  return values.find((value) => value !== undefined && value !== preset) ?? values[0];
+};
 
 const wordsIn = ({ words }: { words?: string }, given: unknown): Record<string, string> =>
   words === undefined || !Array.isArray(given) || given.length === 0

@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
 import { expect, test } from "vitest";
-import { createLogLines, createProgressLine, wrappedMessage } from "./output.ts";
+import { createLogLines, createProgressLine, wrappedFor, wrappedMessage } from "./output.ts";
 
 /** A terminal that remembers what was written to it. */
 function terminal(columns: number): { stream: NodeJS.WriteStream; written: () => string } {
@@ -44,11 +44,25 @@ test("a long log line breaks between words at a terminal, and JSON stays one lin
   );
 });
 
-test("a message breaks between words, keeps its indentation, and leaves lines that fit as they are", () => {
-  expect(wrappedMessage("Read it:   show 3f2a9c1e\n  then run: gemini-search-mcp doctor --offline", 30)).toBe(
-    "Read it:   show 3f2a9c1e\n  then run: gemini-search-mcp\n  doctor --offline",
+test("a message breaks between words and keeps its indentation, lines that fit, and commands", () => {
+  expect(wrappedMessage("Read it:   show 3f2a9c1e\n  long enough to be wrapped in two", 30)).toBe(
+    "Read it:   show 3f2a9c1e\n  long enough to be wrapped in\n  two",
+  );
+  expect(wrappedMessage("Try it again: gemsearch retry 3f2a9c1e --accept-possible-double-charge", 30)).toBe(
+    "Try it again:\n  gemsearch retry 3f2a9c1e --accept-possible-double-charge",
+  );
+  expect(wrappedMessage("  Then: gemini-search-mcp serve --port 4100\n  gemini-search-mcp doctor --offline", 30)).toBe(
+    "  Then:\n    gemini-search-mcp serve --port 4100\n  gemini-search-mcp doctor --offline",
   );
   expect(wrappedMessage("\u001B[31mSome words in red\u001B[39m, and more", 20)).toBe(
     "\u001B[31mSome words in red\u001B[39m,\nand more",
   );
+});
+
+test("a prompt breaks between words and keeps the space for the answer; elsewhere a text stays as it is (A11)", () => {
+  const { stream } = terminal(30);
+  const asked = wrappedFor(stream, "Start this research for about $1.70 (up to $4.10)? [y/N] ");
+  expect(asked).toBe("Start this research for about\n$1.70 (up to $4.10)? [y/N] ");
+  const pipe = Object.assign(terminal(30).stream, { isTTY: false });
+  expect(wrappedFor(pipe, "x ".repeat(40))).toBe("x ".repeat(40));
 });

@@ -5,22 +5,42 @@ import type { Environment } from "../config/environment.ts";
 import type { FailureAnswer } from "../operations/perform.ts";
 import { oneLine } from "../platform/clean-text.ts";
 import type { LogLevel } from "../platform/log.ts";
+import { NAMES } from "./render/answer-view.ts";
 import { cutToWidth, widthOf } from "./render/text-width.ts";
 import { wrapToWidth } from "./render/words.ts";
 
 /** Resolves when the text is written; a process that exits earlier would truncate it. */
 export const print = (text: string): Promise<void> => write(process.stdout, text);
 
-/** At a terminal lines break between words. */
-export const printFailure = (text: string): Promise<void> =>
-  write(process.stderr, process.stderr.isTTY ? wrappedMessage(text, process.stderr.columns || 80) : text);
+/** Prose for people, such as help; at a terminal its lines break between words. */
+export const printText = (text: string): Promise<void> => write(process.stdout, wrappedFor(process.stdout, text));
 
-/** A line that fits is left as it is, aligned columns included; colours have no width. */
+/** The same on stderr. */
+export const printFailure = (text: string): Promise<void> => write(process.stderr, wrappedFor(process.stderr, text));
+
+/** A question keeps the space after it. */
+export const wrappedFor = (stream: NodeJS.WriteStream, text: string): string =>
+  stream.isTTY ? wrappedMessage(text, (stream.columns || 80) - (text.endsWith(" ") ? 1 : 0)) : text;
+
+/** Undefined when stderr is not a terminal. */
+export const widthOfMessages = (): number | undefined =>
+  process.stderr.isTTY ? process.stderr.columns || 80 : undefined;
+
+/**
+ * A line that fits is left as it is, aligned columns included; colours have no width. A command at the end of a longer
+ * line has a line of its own, unbroken: copied in two parts it would run as two.
+ */
 export const wrappedMessage = (text: string, width: number): string =>
   text
+    .trimEnd()
     .split("\n")
-    .map((line) => (visibleWidth(line) <= width ? line : wrappedLine(line, width)))
-    .join("\n");
+    .flatMap((line) => (visibleWidth(line) <= width ? line : line.replace(LAST_COMMAND, "$1$2\n$1  $3").split("\n")))
+    .map((line) => (visibleWidth(line) <= width || COMMAND.test(line) ? line : wrappedLine(line, width)))
+    .join("\n") + (/\s+$/.exec(text)?.[0] ?? "");
+
+const NAME = `(?:${NAMES.join("|")})`;
+const COMMAND = new RegExp(`^ *${NAME} `);
+const LAST_COMMAND = new RegExp(String.raw`^( *)(.*:) +(${NAME} (?!.*\. ).*)$`);
 
 const visibleWidth = (text: string): number => widthOf(stripVTControlCharacters(text));
 
@@ -54,9 +74,20 @@ export async function printAnswer(text: string, environment: Environment): Promi
   const isLonger = text.split("\n").length >= (stdout.rows || Infinity);
   if (isPaged && isLonger && stdin.isTTY && movesCursor(stdout, environment)) {
     const { showInPager } = await import("./pager.ts");
-    if (await showInPager(text, environment)) return;
+    if (await showInPager(text, environment)) return print(endOf(text));
   }
   await print(text);
+}
+
+const MAX_END_LINES = 8;
+
+/** The last paragraphs, which have the cost, the id and the next commands: whoever leaves a pager early has not seen them. */
+function endOf(text: string): string {
+  const paragraphs = text.trimEnd().split("\n\n");
+  const [last = ""] = paragraphs.splice(-1);
+  const before = paragraphs.at(-1) ?? "";
+  const both = `${before}\n\n${last}`;
+  return [both, last].find((end) => end.split("\n").length <= MAX_END_LINES) ?? "";
 }
 
 /** Whether cursor sequences work: a dumb terminal prints them instead. */

@@ -22,7 +22,8 @@ export async function showInPager(text: string, environment: Environment): Promi
   });
   const { stdin } = pager;
   // Ctrl-C belongs to the pager while it is open, and it may be left before it has read everything.
-  const handlers = process.listeners("SIGINT");
+  // Raw: a handler that was added with `once` is put back as such.
+  const handlers = process.rawListeners("SIGINT");
   process.removeAllListeners("SIGINT").on("SIGINT", () => undefined);
   stdin.on("error", () => undefined);
   stdin.end(text.endsWith("\n") ? text : `${text}\n`);
@@ -33,6 +34,7 @@ export async function showInPager(text: string, environment: Environment): Promi
     return false;
   } finally {
     process.removeAllListeners("SIGINT");
-    for (const handler of handlers) process.on("SIGINT", handler);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- they were registered for this signal
+    for (const handler of handlers) process.on("SIGINT", handler as NodeJS.SignalsListener);
   }
 }

@@ -13,7 +13,7 @@ function refusal(input: Record<string, unknown>): string {
     parseInput(withWishes({ query: queryField("query") }), input);
     return "";
   } catch (error) {
-    return error instanceof AppError ? failureView(failureOf(error), { isTerminal: true }) : String(error);
+    return error instanceof AppError ? failureView(failureOf(error), { width: 80 }) : String(error);
   }
 }
 
@@ -33,8 +33,14 @@ test("the error about a plan that waits names the commands that read and approve
     next: [{ do: "read" }, { do: "approve" }],
     run: { task_id: ID, status: "awaiting_approval" },
   });
-  expect(failureView(failureOf(error), { isTerminal: true }).split("\n").slice(1)).toEqual([
+  expect(failureView(failureOf(error), { width: 80 }).split("\n").slice(1)).toEqual([
     "Read it:  gemini-search-mcp show 3f2a9c1e",
     "Start it: gemini-search-mcp approve 3f2a9c1e",
+  ]);
+  expect(failureView(failureOf(error), { width: 40 }).split("\n").slice(1)).toEqual([
+    "Read it:",
+    "  gemini-search-mcp show 3f2a9c1e",
+    "Start it:",
+    "  gemini-search-mcp approve 3f2a9c1e",
   ]);
 });

@@ -4,8 +4,8 @@ import type { Advice } from "../action.ts";
 import { AppError, type ErrorCode } from "../errors.ts";
 import { type Failure, type FailureAnswer, failureOf, fillIn } from "../operations/perform.ts";
 import { typedName } from "./flags.ts";
-import { failureCode, print, printFailure } from "./output.ts";
-import { commandFor, nextCommands } from "./render/answer-view.ts";
+import { failureCode, print, printFailure, widthOfMessages } from "./output.ts";
+import { commandFor, nextCommands, shell } from "./render/answer-view.ts";
 import { type Paint, paintFor, unpainted } from "./render/paint.ts";
 
 interface Printing extends Pick<FailureSpace, "finishedRounds"> {
@@ -16,7 +16,7 @@ interface Printing extends Pick<FailureSpace, "finishedRounds"> {
 export async function printFailedOutcome(failure: Failure, { json, ...more }: Printing): Promise<number> {
   const { structured } = failure;
   const { stderr } = process;
-  await printFailure(failureView(failure, { isTerminal: stderr.isTTY, paint: paintFor(stderr), ...more }));
+  await printFailure(failureView(failure, { width: widthOfMessages(), paint: paintFor(stderr), ...more }));
   if (json) await print(JSON.stringify(structured, null, 2));
   return failureCode(structured);
 }
@@ -28,8 +28,8 @@ export function printError(error: unknown, json: boolean): Promise<number> {
 }
 
 interface FailureSpace {
-  /** Scripts and logs get the code of the error, people do not. */
-  isTerminal: boolean;
+  /** Undefined: not a terminal. Scripts and logs get the code of the error, people do not. */
+  width: number | undefined;
   paint?: Paint;
   /** Finished rounds of a verification that was stopped. */
   finishedRounds?: number;
@@ -39,22 +39,26 @@ type Failed = Pick<Failure, "structured" | "advice" | "template">;
 
 export function failureView(
   { structured, advice, template }: Failed,
-  { isTerminal, paint = unpainted, finishedRounds = 0 }: FailureSpace,
+  { width, paint = unpainted, finishedRounds = 0 }: FailureSpace,
 ): string {
   const { code, details = {} } = structured.error;
   const message =
     stopped(code, finishedRounds) ??
     stillRunning(structured) ??
     (template === undefined ? structured.error.message : fillIn(template, typedName));
-  const head = isTerminal
-    ? paint(code === "INTERRUPTED" || code === "DECLINED" ? "careful" : "bad", message)
-    : `${code}: ${message}`;
+  const head =
+    width === undefined
+      ? `${code}: ${message}`
+      : paint(code === "INTERRUPTED" || code === "DECLINED" ? "careful" : "bad", message);
   const { suggestion = "", next = [] } = code === "INTERRUPTED" ? afterStop(finishedRounds) : advice;
   const commands = next.map((action) => commandFor(action, structured.task_id));
-  return [head, suggestion, nextCommands(commands, { paint }), ...detailLines(details)]
+  return [asCalled(head), asCalled(suggestion), nextCommands(commands, { paint, width }), ...detailLines(details)]
     .filter((line) => line !== "")
     .join("\n");
 }
+
+/** Commands in the texts of operations, by the name that the user has typed. */
+const asCalled = (text: string): string => text.replaceAll(/\bgemini-search-mcp (?=[a-z])/g, shell(""));
 
 /** Of a command that was interrupted: the user knows why. */
 function stopped(code: ErrorCode, rounds: number): string | undefined {

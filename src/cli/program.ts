@@ -6,7 +6,7 @@ import { disableColours } from "../config/environment.ts";
 import { cleanText } from "../platform/clean-text.ts";
 import { type CommandEntry, COMMANDS, OLD_SPELLINGS, OPERATE } from "./commands.ts";
 import { COMPLETE } from "./completion-scripts.ts";
-import { EXIT_CODES, print, printFailure, printWithoutPager, showLog } from "./output.ts";
+import { EXIT_CODES, print, printFailure, printText, printWithoutPager, showLog, wrappedFor } from "./output.ts";
 import { calledName } from "./render/answer-view.ts";
 
 export async function runCommand(argv: string[]): Promise<void> {
@@ -17,20 +17,41 @@ export async function runCommand(argv: string[]): Promise<void> {
     const { printCompletions } = await import("./completion.ts");
     return printCompletions(program, argv.slice(1));
   }
+  program.showSuggestionAfterError(!isQuestion(program, argv));
   try {
     await program.parseAsync(argv, { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     // Help and version are thrown too, with exit code 0.
     process.exitCode = error.exitCode === 0 ? 0 : EXIT_CODES.usage;
-    if (error.code === "commander.unknownCommand") await suggestSearch(program.args);
+    if (error.code === "commander.unknownCommand") await suggestCommand(program);
     if (error.exitCode !== 0 && asksForJson(argv)) await print(usageError(error));
   }
 }
 
-/** Several words that begin with no command are a question. */
-async function suggestSearch(words: readonly string[]): Promise<void> {
-  const question = cleanText(words.join(" ")).trim();
+/** Several words, the first of which is no mistyped command: commander would suggest `help` for `heat`. */
+const isQuestion = (program: Command, argv: readonly string[]): boolean => {
+  const [first = "", ...more] = argv.filter((word) => !word.startsWith("-"));
+  return more.length > 0 && !program.commands.some((command) => isMistyping(first, command.name()));
+};
+
+const isMistyping = (typed: string, name: string): boolean => typed.length > 3 && differsByOneLetter(typed, name);
+
+const differsByOneLetter = (one: string, other: string): boolean =>
+  withoutOneLetter(one).some((part) => withoutOneLetter(other).includes(part));
+
+const withoutOneLetter = (word: string): string[] => [
+  word,
+  ...Array.from(word, (_letter, index) => word.slice(0, index) + word.slice(index + 1)),
+];
+
+/** Several words that begin with no command are a question, unless the first is a mistyped command. */
+async function suggestCommand(program: Command): Promise<void> {
+  const [first = "", ...more] = program.args;
+  const meant = program.commands.find((command) => isMistyping(first, command.name()));
+  const question = cleanText(meant === undefined ? program.args.join(" ") : more.join(" ")).trim();
+  if (meant !== undefined && question !== "")
+    return printFailure(`Did you mean: ${calledName()} ${meant.name()} ${question}`);
   if (!/\s/.test(question)) return;
   const typed = NEEDS_QUOTES.test(question) ? `'${question.replaceAll("'", String.raw`'\''`)}'` : question;
   await printFailure(`To ask this question: ${calledName()} search ${typed}`);
@@ -66,7 +87,11 @@ export function createProgram(): Command {
     .on("option:no-pager", printWithoutPager)
     .on("option:verbose", showLog)
     // A usage error quotes the arguments, which may come from elsewhere.
-    .configureOutput({ writeOut: print, outputError: (text, write) => write(cleanText(text)) })
+    .configureOutput({
+      writeOut: printText,
+      writeErr: (text) => void process.stderr.write(wrappedFor(process.stderr, text)),
+      outputError: (text, write) => write(cleanText(text)),
+    })
     .configureHelp({ subcommandTerm: termOf })
     .addHelpText("after", topHelp(name))
     .exitOverride();
@@ -110,7 +135,8 @@ export const commandsOf = (parent: Command, before: readonly string[] = []): { p
   });
 
 const topHelp = (name: string): string => `
-For <run>: the first characters of its id, words of its title, or last; [run] is the newest by default.
+For <run>: the first characters of its id, words of its title, or last.
+[run] is the newest by default.
 Questions need no quotation marks.
 
 Examples:
@@ -118,10 +144,11 @@ Examples:
   ${name} research heat pumps in Norway and Finland
   ${name} <command> --help
 
-Exit codes: 0 answered, 1 failed (the reason is on stderr; with --json, on stdout too),
-2 invalid command, flag or value, 130 interrupted.
+Exit codes: 0 answered, 1 failed (the reason is on stderr; with --json, on
+stdout too), 2 invalid command, flag or value, 130 interrupted.
 
-Without a command, it runs as an MCP server on stdin and stdout; at a terminal it shows what to do next.`;
+Without a command, it runs as an MCP server on stdin and stdout; at a terminal
+it shows what to do next.`;
 
 /** Without `[options]`, which every command has. */
 export const termOf = (command: Command): string =>

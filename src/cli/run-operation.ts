@@ -12,12 +12,14 @@ import { type Failure, type Outcome, perform, refused } from "../operations/perf
 import { findRounds } from "../runs/result-store.ts";
 import { answerSpace, openCommand } from "./answer-command.ts";
 import { collectUsage, followRun } from "./commands/follow-run.ts";
+import type { DraftView } from "./draft-view.ts";
 import { askForDetails, type Confirmation, confirmCost } from "./confirm.ts";
 import {
   createLogLines,
   createProgressLine,
   EXIT_CODES,
   type LogLines,
+  movesCursor,
   print,
   printAnswer,
   printFailure as printMessage,
@@ -57,14 +59,14 @@ export async function runOperation<Output extends Record<string, unknown>>(
   const { shutdown, deps, log } = app;
   // A closed terminal accepts no more output.
   process.stderr.on("error", () => {});
-  await app.telemetry;
-  const call = callOf(app, command, line);
+  const draft = operation.asksBackend === true ? await draftView(app, { command, line, lines }) : undefined;
+  const call = callOf(app, command, { line, draft });
   const asked = await ask(app, { operation, call, command, line }).catch((error: unknown) => refused(error, deps));
   line.clear();
   if ("failed" in asked) return shutdown.leave(await printFailedOutcome(asked, command));
   // Includes the printing: a shutdown waits for it.
   const exitCode = await shutdown.during(
-    execute(app, { operation, command, call: asked.call, input: asked.input, line, lines }),
+    execute(app, { operation, command, call: asked.call, input: asked.input, line, lines, draft }),
   );
   log.debug(`${operation.name} ${exitCode === EXIT_CODES.ok ? "done" : "failed"}`);
   await shutdown.leave(exitCode);
@@ -73,7 +75,7 @@ export async function runOperation<Output extends Record<string, unknown>>(
 function callOf<Output>(
   { shutdown }: App,
   { json, wait = false, isNotToWait = false }: CommandCall<Output>,
-  line: ProgressLine,
+  { line, draft }: { line: ProgressLine; draft: DraftView | undefined },
 ): Call {
   // A person sees the live view, or gets the prompt back, as soon as Google has accepted the research.
   const returnsOnceStarted = isNotToWait || (!json && (wait || process.stdout.isTTY));
@@ -81,12 +83,27 @@ function callOf<Output>(
     ...LOCAL_CALLER,
     client: "cli",
     signal: shutdown.signal,
-    progress: (text, { taskId } = {}) => line.show(taskId === undefined ? text : `${text} (${shortId(taskId)})`),
+    progress: (text, { taskId } = {}) => {
+      draft?.end();
+      line.show(taskId === undefined ? text : `${text} (${shortId(taskId)})`);
+    },
+    draft: draft?.show,
     wholeReports: true,
     hasTypedPaths: true,
     visualization: "auto",
     ...(returnsOnceStarted ? { returnWhen: AbortSignal.abort() } : {}),
   };
+}
+
+/** Undefined where it would not be seen. */
+async function draftView(
+  { config }: App,
+  { command, line, lines }: { command: { json: boolean }; line: ProgressLine; lines: LogLines },
+): Promise<DraftView | undefined> {
+  const { stdout, stderr } = process;
+  if (command.json || !stdout.isTTY || !movesCursor(stderr, config.environment)) return undefined;
+  const { createDraftView } = await import("./draft-view.ts");
+  return createDraftView(stderr, { log: lines, onOpen: line.clear });
 }
 
 interface Asked<Output extends Record<string, unknown>> {
@@ -160,15 +177,17 @@ interface Execution<Output extends Record<string, unknown>> extends Asked<Output
   input: Record<string, unknown>;
   line: ProgressLine;
   lines: LogLines;
+  draft: DraftView | undefined;
 }
 
 /** Performs the operation, follows its run where that is wanted, and prints the outcome. Returns the exit code. */
 async function execute<Output extends Record<string, unknown>>(
   app: App,
-  { operation, command, call, input, line, lines }: Execution<Output>,
+  { operation, command, call, input, line, lines, draft }: Execution<Output>,
 ): Promise<number> {
   const { json, wait = false, view } = command;
   const answered = await perform(operation, app.deps, { input, call });
+  draft?.end();
   line.clear();
   const taskId = wait ? runToFollow(operation, answered, json) : undefined;
   if (answered.failed) return printFailure(app, answered, { json, operation });

@@ -148,13 +148,13 @@ test.each([
   ["UTF-16, as Windows writes it", (text: string) => Buffer.from(`\uFEFF${text}`, "utf16le")],
 ])("a config file in %s is read whole, the spending limit included (B1)", (_, encode) => {
   const { settings, warnings } = load(withFile(encode('{ "RESEARCH_CONFIRM_ABOVE_USD": 1, "GEMINI_MODEL": "mine" }')));
-  expect(settings).toMatchObject({ RESEARCH_CONFIRM_ABOVE_USD: 1, GEMINI_MODEL: "mine" });
+  expect(settings).toMatchObject({ RESEARCH_CONFIRM_ABOVE_USD: "1", GEMINI_MODEL: "mine" });
   expect(warnings).toEqual([]);
 });
 
 test("an invalid entry of the config file does not affect the others (B1)", () => {
   const { settings, warnings } = load(withFile('{ "GEMINI_MODEL": ["a"], "RESEARCH_CONFIRM_ABOVE_USD": 0.5 }'));
-  expect(settings).toMatchObject({ GEMINI_MODEL: undefined, RESEARCH_CONFIRM_ABOVE_USD: 0.5 });
+  expect(settings).toMatchObject({ GEMINI_MODEL: undefined, RESEARCH_CONFIRM_ABOVE_USD: "0.5" });
   expect(warnings).toEqual([expect.stringMatching(/: GEMINI_MODEL has an invalid value/)]);
 });
 
@@ -166,12 +166,14 @@ test.each([
 ])("a config file that %s never drops the spending limit silently (B1)", (_, content) => {
   const source = withFile(content);
   const { settings, warnings } = load(source);
-  expect(settings.RESEARCH_CONFIRM_ABOVE_USD).toBe(5);
+  expect(settings.RESEARCH_CONFIRM_ABOVE_USD).toBe("5");
   expect(warnings).toEqual([
     expect.stringMatching(/config\.json cannot be read.* None of its settings is used.*asked above \$5/s),
   ]);
   const set = load({ environment: { ...source.environment, RESEARCH_CONFIRM_ABOVE_USD: "2" } });
   expect(set.warnings).toEqual([expect.stringMatching(/asked above \$2/)]);
+  const both = load({ environment: { ...source.environment, RESEARCH_CONFIRM_ABOVE_USD: "$.5/12" } });
+  expect(both.warnings).toEqual([expect.stringMatching(/asked above \$\.5\./)]);
 });
 
 test("config.json may contain comments and a trailing comma (B1)", () => {
@@ -182,7 +184,7 @@ test("config.json may contain comments and a trailing comma (B1)", () => {
   }`;
   const { settings, warnings } = load(withFile(content));
   expect(warnings).toEqual([]);
-  expect(settings.RESEARCH_CONFIRM_ABOVE_USD).toBe(2);
+  expect(settings.RESEARCH_CONFIRM_ABOVE_USD).toBe("2");
   expect(settings.GOOGLE_GEMINI_BASE_URL).toBe("http://127.0.0.1:1/a,}//b");
 });
 
@@ -207,6 +209,24 @@ test("unknown settings are named in a few complete lines, however many there are
   expect(warnings[0]).toMatch(/: TYPO is not a setting; it is ignored\.$/);
   expect(warnings[1]).toMatch(/: A name in it is not a setting; it is ignored\.$/);
   expect(warnings.at(-1)).toMatch(/: 492 more names are ignored\.$/);
+});
+
+test("settings of earlier versions are named with what replaces them (B1)", () => {
+  const { configDir } = load();
+  writeFileSync(join(configDir, "config.json"), '{ "BUDGET_OWNER_MONTH_USD": 50, "MCP_ALLOWED_ORIGINS": "" }');
+  const { warnings } = load({ environment: { BUDGET_OWNER_DAY_USD: "5/10", GEMINI_SEARCH_PROMPTS_DIR: " " } });
+  expect(warnings).toEqual([
+    "BUDGET_OWNER_DAY_USD is no longer a setting and has no effect. Set BUDGET_OWNER_USD, for example to `5/10 a day`.",
+    expect.stringMatching(/^BUDGET_OWNER_MONTH_USD is no longer .+ `5 a day, 50 a month`\.$/),
+  ]);
+});
+
+test("a directory of templates that does not exist is warned about (B9, N4)", () => {
+  const warningsFor = (directory: string) => load({ environment: { GEMINI_SEARCH_TEMPLATES_DIR: directory } }).warnings;
+  expect(warningsFor(join(home, "gone"))).toEqual([
+    `GEMINI_SEARCH_TEMPLATES_DIR: ${join(home, "gone")} does not exist; the built-in files are used.`,
+  ]);
+  expect(warningsFor(home)).toEqual([]);
 });
 
 test("the password in the database's address is a secret, encoded and decoded (T9)", () => {

@@ -1,6 +1,6 @@
 /** Loads the configuration; each setting is checked separately. */
 
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { z } from "zod";
@@ -9,7 +9,7 @@ import { withoutComments } from "../platform/parse-json.ts";
 import { configDirectory, prepareDirectory } from "./directory.ts";
 import type { Environment } from "./environment.ts";
 import { decoded, serverSecrets } from "./mcp-servers.ts";
-import { type Setting, SETTINGS, type SettingValues } from "./settings.ts";
+import { REMOVED_SETTINGS, type Setting, SETTINGS, type SettingValues } from "./settings.ts";
 
 export interface Config {
   settings: SettingValues;
@@ -53,9 +53,12 @@ export function loadConfig(source: ConfigSource): Config {
   if (!configDirWritable) warnings.push(unwritable(configDir));
   const path = join(configDir, "config.json");
   const { entries, problem } = readConfigFile(path, warnings);
+  warnings.push(...removedSettings([environment, entries]));
   const settings = readSettings([source.flags ?? {}, environment, entries], warnings);
   if (problem !== undefined) warnings.push(unreadable(path, problem, settings));
-  const { GEMINI_SEARCH_DATABASE_URL: databaseUrl } = settings;
+  const { GEMINI_SEARCH_DATABASE_URL: databaseUrl, GEMINI_SEARCH_TEMPLATES_DIR: templates } = settings;
+  if (templates !== undefined && !existsSync(templates))
+    warnings.push(`GEMINI_SEARCH_TEMPLATES_DIR: ${resolve(templates)} does not exist; the built-in files are used.`);
   return {
     settings,
     configDir,
@@ -67,7 +70,7 @@ export function loadConfig(source: ConfigSource): Config {
     home,
     environment,
     secrets: {
-      ...secretValues(settings, environment),
+      ...secretValues(settings),
       ...serverSecrets(settings.GEMINI_SEARCH_MCP_SERVERS, environment),
     },
     warnings,
@@ -76,6 +79,11 @@ export function loadConfig(source: ConfigSource): Config {
 
 const unwritable = (directory: string): string =>
   `The config directory ${directory} cannot be created or written. Searches work, but new runs are not kept. Make it writable or set GEMINI_SEARCH_CONFIG_DIR.`;
+
+const removedSettings = (layers: Environment[]): string[] =>
+  Object.entries(REMOVED_SETTINGS)
+    .filter(([name]) => layers.some((layer) => (layer[name] ?? "").trim() !== ""))
+    .map(([name, instead]) => `${name} is no longer a setting and has no effect. ${instead}`);
 
 /** More warnings would not help. */
 const MAX_NAME_WARNINGS = 10;
@@ -111,10 +119,10 @@ function decodedText(bytes: Buffer): string {
 
 /** Names the spending limit because users rely on it. */
 const unreadable = (path: string, problem: string, { RESEARCH_CONFIRM_ABOVE_USD: limit }: SettingValues): string =>
-  `${path} cannot be read: ${problem} None of its settings is used, including any spending limit: you are asked above $${limit}. Correct the file and restart.`;
+  `${path} cannot be read: ${problem} None of its settings is used, including any spending limit: you are asked above $${/[\d.]+/.exec(limit)?.[0] ?? limit}. Correct the file and restart.`;
 
 function usableEntries(path: string, entries: Record<string, unknown>, warnings: string[]): Environment {
-  const unknown = Object.keys(entries).filter((name) => !isKnownName(name));
+  const unknown = Object.keys(entries).filter((name) => !isKnownName(name) && !Object.hasOwn(REMOVED_SETTINGS, name));
   for (const name of unknown.slice(0, MAX_NAME_WARNINGS)) {
     // Printed only if it looks like a name; otherwise it may be a secret.
     const shown = /^\w{1,60}$/.test(name) ? name : "A name in it";
@@ -172,25 +180,14 @@ function readSettings(layers: Environment[], warnings: string[]): SettingValues 
   return values as SettingValues;
 }
 
-function secretValues(settings: SettingValues, environment: Environment): Record<string, string | undefined> {
+function secretValues(settings: SettingValues): Record<string, string | undefined> {
   const { GEMINI_API_KEY, FIRECRAWL_API_KEY, MCP_AUTH_TOKEN, GEMINI_SEARCH_DATABASE_URL: url } = settings;
   return {
     GEMINI_API_KEY,
     FIRECRAWL_API_KEY,
     MCP_AUTH_TOKEN,
-    ...Object.fromEntries(COLLECTOR_HEADERS.flatMap((name) => headersIn(name, environment[name]))),
     ...(url === undefined ? {} : { GEMINI_SEARCH_DATABASE_URL: url, ...passwordsIn(url) }),
   };
-}
-
-/** OpenTelemetry's own variables, which its exporters read. */
-const COLLECTOR_HEADERS = ["", "TRACES_", "METRICS_"].map((signal) => `OTEL_EXPORTER_OTLP_${signal}HEADERS`);
-
-/** Each value separately as well, because an error message may quote only one. */
-function headersIn(name: string, list: string | undefined): [name: string, secret: string][] {
-  if (list === undefined) return [];
-  const values = list.split(",").map((pair) => pair.slice(pair.indexOf("=") + 1).trim());
-  return [[name, list], ...values.map((value, index): [string, string] => [`${name} ${index + 1}`, value])];
 }
 
 /** Both percent-encoded and decoded. */

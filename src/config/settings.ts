@@ -51,10 +51,16 @@ const optional = <T = string>(value: Omit<Setting<T | undefined>, "default">): S
 });
 
 /** A soft and a hard amount in US dollars. */
-const BUDGET = /^(?:off|\$?\d+(?:\.\d+)?(?:\/\$?\d+(?:\.\d+)?)?)$/;
+const AMOUNT = String.raw`\$?(?:\d{1,7}(?:\.\d*)?|\.\d+)`;
+const BUDGET = String.raw`${AMOUNT}(?:\/${AMOUNT})?`;
+const PERIOD = String.raw`${BUDGET} ?(?:a |per |\/)(?:day|month)`;
 
 const budget = (value: string, about: string): Setting<string> => ({
-  schema: () => z.string().trim().regex(BUDGET),
+  schema: () =>
+    z
+      .string()
+      .trim()
+      .regex(new RegExp(`^(?:off|${BUDGET})$`)),
   default: value,
   about,
   choices: "Use an amount in US dollars, a soft and a hard one such as 20/60, or off.",
@@ -132,18 +138,31 @@ export const USER_SETTINGS = {
       "How long a call waits for its result, in milliseconds, before start_deep_research lets the run continue in the background, or, for a client that accepts MCP tasks, a longer call becomes a task. 0: at once.",
   }),
   RESEARCH_CONFIRM_ABOVE_USD: setting({
-    schema: () => z.coerce.number().min(0).max(1_000_000),
-    default: 5,
+    schema: () =>
+      z
+        .string()
+        .trim()
+        .regex(new RegExp(`^${BUDGET}$`)),
+    default: "5",
     about:
-      "Ask the user before starting research whose likely cost (see estimate_research_cost) is above this amount in US dollars, or unknown. 0 means always.",
+      "Ask the user before starting research whose likely cost (see estimate_research_cost) is above this amount in US dollars, or unknown. 0 means always. `5/12` also refuses a run that may cost more than 12, and ends the rounds of a deep search before they do.",
+    choices: "Use an amount in US dollars, or two such as 5/12.",
   }),
   BUDGET_DAY_USD: budget(
     "20",
     "Budget of all users for a day (UTC), in US dollars: `20`, or `20/60` with a hard limit; `off`: none. The starts that reach 50, 80 and 95 % of the first amount say so. Above it the user is asked before each start, and a start is refused where no user can be asked. Above the second nothing is started or searched; running research continues. Every paid request counts with its cost, and with the upper end of its estimate until Google has reported the usage.",
   ),
   BUDGET_MONTH_USD: budget("off", "The same for a calendar month."),
-  BUDGET_OWNER_DAY_USD: budget("off", "The same for a day of each user of a shared server."),
-  BUDGET_OWNER_MONTH_USD: budget("off", "The same for a calendar month of each user."),
+  BUDGET_OWNER_USD: setting<string>({
+    schema: () =>
+      z
+        .string()
+        .trim()
+        .regex(new RegExp(`^(?!.*day.*day|.*month.*month)(?:off|${PERIOD}(?:, *${PERIOD})?)$`)),
+    default: "off",
+    about: "The same for each user of a shared server, with its period: `5 a day`, `5/10 a day, 50 a month`.",
+    choices: "Use amounts in US dollars with their periods, such as 5/10 a day, 50 a month, or off.",
+  }),
   RESEARCH_KEEP_DAYS: setting<number>({
     schema: () => z.preprocess((value) => (value === "never" ? 0 : value), wholeNumber(0, 100_000)),
     default: 730,
@@ -184,13 +203,10 @@ export const USER_SETTINGS = {
       'Remote MCP servers that a research may use by name, as JSON: `{"crm": {"url": "https://…", "headers": {"Authorization": "Bearer ${CRM_TOKEN}"}, "allowed_tools": ["find"]}}`. `${NAME}` is read from the environment; in config.json the value may be an object.',
     isJson: true,
   }),
-  GEMINI_SEARCH_PROMPTS_DIR: optional({
-    schema: text,
-    about: "Directory with your own versions of prompts/*.md.",
-  }),
   GEMINI_SEARCH_TEMPLATES_DIR: optional({
     schema: text,
-    about: "Directory with your own version of templates/report.md.liquid, the template of saved reports.",
+    about:
+      "Directory with your own versions of the prompts (`search-prompt.md`, `deep-search-prompt.md`, `verify-prompt.md`, `research-prompt.md`, `correction-prompt.md`) and of `report.md.liquid`, the template of saved reports, directly in it; those that it does not contain are built in.",
   }),
   DEEP_RESEARCH_DB: optional({
     schema: text,
@@ -204,7 +220,7 @@ export const USER_SETTINGS = {
     schema: toolSetSetting,
     default: DEFAULT_TOOLS,
     about:
-      "Tools that assistants are offered: `core` (the three depths, status and results), `research` or `all` (every tool), or tool names separated by commas. Over HTTP a client chooses its own with `/mcp?tools=`.",
+      "Tools that assistants are offered: `core` (the three depths, status and results), `research`, `all` (`compare_reports`, `read_page` and `schedule_research`, too), or tool names separated by commas. Over HTTP a client chooses its own with `/mcp?tools=`, `read_page` only if this offers it.",
     choices: TOOL_CHOICES,
   }),
   DEBUG: setting({
@@ -248,17 +264,13 @@ export const OPERATOR_SETTINGS = {
   MCP_PUBLIC_URL: optional({
     schema: text,
     about:
-      "The URL under which clients reach this server, without `/mcp`. The audience of OAuth tokens must be this URL with `/mcp`.",
+      "The URL under which clients reach this server, without `/mcp`. The audience of OAuth tokens must be this URL with `/mcp`. Notifications link to it, and with https Google is asked to announce there that research has ended.",
   }),
   MCP_ALLOWED_HOSTS: setting<readonly string[]>({
     schema: list,
     default: [],
-    about: "Host names besides loopback that `serve` accepts, separated by commas.",
-  }),
-  MCP_ALLOWED_ORIGINS: setting<readonly string[]>({
-    schema: list,
-    default: [],
-    about: "Origins of web pages besides loopback that may use `serve`, separated by commas.",
+    about:
+      "Host names besides loopback and that of MCP_PUBLIC_URL under which clients reach `serve`, and whose web pages may use it, separated by commas. An origin such as `https://app.example` only lets its web pages use `serve`.",
   }),
   MCP_AUTH_TOKEN: optional({
     schema: secret,
@@ -283,5 +295,13 @@ export const OPERATOR_SETTINGS = {
 } as const;
 
 export const SETTINGS = { ...USER_SETTINGS, ...OPERATOR_SETTINGS } as const;
+
+/** Names of earlier versions, with what replaces them: a limit must not vanish silently. */
+export const REMOVED_SETTINGS: Readonly<Record<string, string>> = {
+  BUDGET_OWNER_DAY_USD: "Set BUDGET_OWNER_USD, for example to `5/10 a day`.",
+  BUDGET_OWNER_MONTH_USD: "Set BUDGET_OWNER_USD, for example to `50 a month`, or `5 a day, 50 a month`.",
+  MCP_ALLOWED_ORIGINS: "Add the origins to MCP_ALLOWED_HOSTS.",
+  GEMINI_SEARCH_PROMPTS_DIR: "Set GEMINI_SEARCH_TEMPLATES_DIR, which holds prompts as well.",
+};
 
 export type SettingValues = { [Name in keyof typeof SETTINGS]: (typeof SETTINGS)[Name]["default"] };

@@ -13,5 +13,8 @@ export const TOOL_NAMES = [
   "cancel_research",
   "resume_research",
   "list_research",
+  "compare_reports",
+  "read_page",
+  "schedule_research",
   "deep_research",
 ] as const;

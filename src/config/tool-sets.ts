@@ -5,13 +5,19 @@ import { TOOL_NAMES } from "./tool-names.ts";
 
 export type ToolName = (typeof TOOL_NAMES)[number];
 
+/** Only in the set `all`: each tool of the others costs tokens in every session. */
+const OPTIONAL: readonly ToolName[] = ["compare_reports", "read_page", "schedule_research"];
+
 const SETS: Record<string, readonly ToolName[]> = {
   core: ["search", "deep_search", "start_deep_research", "check_research_status", "get_research_results"],
-  research: TOOL_NAMES,
+  research: TOOL_NAMES.filter((name) => !OPTIONAL.includes(name)),
   all: TOOL_NAMES,
 };
 
 export const DEFAULT_TOOLS = "research";
+
+/** Requests any public address that its caller names: only the operator's own setting offers it. */
+export const OPERATOR_ONLY: ToolName = "read_page";
 
 /** What a value may be, as a sentence for an error message. */
 export const TOOL_CHOICES = `Choose ${Object.keys(SETS).join(", ")}, or tool names separated by commas: ${TOOL_NAMES.join(", ")}.`;
@@ -46,6 +52,12 @@ export function toolSet(value: string): ToolSet {
   const parsed = parseToolSet(value);
   if (parsed === undefined) throw new Error(`Not a tool set: ${value}`);
   return parsed;
+}
+
+/** What a client has chosen in the address of a server with this set of its own. */
+export function chosenTools(value: string, own: ToolSet): ToolSet {
+  const { name, listed } = toolSet(value);
+  return { name, listed: listed.filter((tool) => tool !== OPERATOR_ONLY || own.listed.includes(tool)) };
 }
 
 export const toolSetSetting = () =>

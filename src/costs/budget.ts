@@ -1,4 +1,6 @@
-/** Budgets: what may be spent in a UTC day or month, overall and per owner, and when a user is warned, asked or refused. */
+/** Budgets: what may be spent on a run, and in a UTC day or month, overall and per owner, and when a user is warned, asked or refused. */
+
+import { dollars } from "./dollars.ts";
 
 /** In US dollars. Above `soft` a person decides; above `hard` nothing is started. */
 export interface Budget {
@@ -15,7 +17,12 @@ export const BUDGET_NAMES = [
 export type BudgetName = (typeof BUDGET_NAMES)[number];
 
 /** The budgets that are set. */
-export type Budgets = Partial<Record<BudgetName, Budget>>;
+export interface Budgets extends Partial<Record<BudgetName, Budget>> {
+  /** Of a single run: above `soft` its likely cost is asked about, above `hard` its highest is refused. */
+  run?: Budget;
+  /** Of the run of a schedule: what was left of the schedule's budget. */
+  schedule?: Budget;
+}
 
 /** A budget with what counts against it now. */
 export interface BudgetState extends Budget {
@@ -27,16 +34,34 @@ export interface BudgetState extends Budget {
 
 export const isMonthly = (name: BudgetName): boolean => name.includes("MONTH");
 export const isPerOwner = (name: BudgetName): boolean => name.includes("OWNER");
+type BudgetSetting = "BUDGET_DAY_USD" | "BUDGET_MONTH_USD" | "BUDGET_OWNER_USD";
+
+/** The setting that changes a budget: each user's budgets have one. */
+export const settingOf = (name: BudgetName): BudgetSetting =>
+  name === "BUDGET_DAY_USD" || name === "BUDGET_MONTH_USD" ? name : "BUDGET_OWNER_USD";
 
 /** `20` warns and asks, `20/60` also refuses above 60, `off` is no budget. */
 export function parseBudget(text: string): Budget {
-  const [soft, hard] = text.replaceAll("$", "").split("/").map(Number);
-  if (soft === undefined || Number.isNaN(soft)) return {};
-  return { soft: Math.min(soft, hard ?? soft), hard };
+  const [soft, hard] = (text.match(/\d+(?:\.\d*)?|\.\d+/g) ?? []).map(Number);
+  return soft === undefined ? {} : { soft: Math.min(soft, hard ?? soft), hard };
 }
 
-export const parseBudgets = (settings: Readonly<Record<BudgetName, string>>): Budgets =>
-  Object.fromEntries(BUDGET_NAMES.map((name) => [name, parseBudget(settings[name])]));
+type BudgetSettings = Readonly<Record<BudgetSetting | "RESEARCH_CONFIRM_ABOVE_USD", string>>;
+
+export function parseBudgets(settings: BudgetSettings): Budgets {
+  const own = settings.BUDGET_OWNER_USD.split(",");
+  const ownBudget = (period: "day" | "month"): Budget => parseBudget(own.find((part) => part.endsWith(period)) ?? "");
+  return {
+    BUDGET_DAY_USD: parseBudget(settings.BUDGET_DAY_USD),
+    BUDGET_MONTH_USD: parseBudget(settings.BUDGET_MONTH_USD),
+    BUDGET_OWNER_DAY_USD: ownBudget("day"),
+    BUDGET_OWNER_MONTH_USD: ownBudget("month"),
+    run: parseBudget(settings.RESEARCH_CONFIRM_ABOVE_USD),
+  };
+}
+
+export const hasHardLimit = (budgets: Budgets): boolean =>
+  Object.values(budgets).some((budget: Budget) => budget.hard !== undefined);
 
 /** The budget of which least is left for a start of this cost; undefined if each has room for it. */
 export function exceededBy(
@@ -50,7 +75,7 @@ export function exceededBy(
 }
 
 /** Sums of floating-point numbers; the ledger counts in millionths. */
-const ROUNDING_USD = 1e-7;
+export const ROUNDING_USD = 1e-7;
 
 const THRESHOLDS = [95, 80, 50] as const;
 
@@ -74,19 +99,16 @@ export const budgetName = (name: BudgetName): string => PERIODS[name];
 export const renewalText = ({ renewsAt }: BudgetState): string =>
   `${new Date(renewsAt).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 
-/** Two decimals, unless it is a whole number. */
-const budgetUsd = (usd: number): string => `$${Number.isInteger(usd) ? usd : usd.toFixed(2)}`;
-
 /** The warning of the start that reaches a threshold. */
 export function warningText(state: BudgetState, maxUsd: number): string {
   const { name, soft = 0, usedUsd } = state;
   const percent = Math.floor(((usedUsd + maxUsd) / soft) * 100 + ROUNDING_USD);
-  return `With this, ${percent} % of ${budgetName(name)} may be used: ${budgetUsd(usedUsd + maxUsd)} of ${budgetUsd(soft)}. It renews at ${renewalText(state)}.`;
+  return `With this, ${percent} % of ${budgetName(name)} may be used: ${dollars(usedUsd + maxUsd)} of ${dollars(soft)}. It renews at ${renewalText(state)}.`;
 }
 
 /** What is left before a person is asked or, above that, before nothing is started. */
 export function leftText({ name, soft, hard, usedUsd }: BudgetState): string {
   const limit = soft !== undefined && (usedUsd < soft || hard === undefined) ? soft : (hard ?? 0);
   const left = Math.max(0, Math.floor((limit - usedUsd) * 100 + ROUNDING_USD) / 100);
-  return `${budgetUsd(left)} left of ${budgetName(name)} (${budgetUsd(limit)})`;
+  return `${dollars(left)} left of ${budgetName(name)} (${dollars(limit)})`;
 }

@@ -1,6 +1,7 @@
 /** Announces that a price which is used changes soon, or that the table is old. */
 
 import { AGENTS } from "../gemini/research-agent.ts";
+import { formatPrice } from "./dollars.ts";
 import {
   agentPrice,
   DAY_MS,
@@ -55,10 +56,6 @@ function changeOf(prices: PriceTable, { model, now }: { model: string; now: numb
   const message =
     next === undefined
       ? `The price of ${model} ends on ${price.until}; later runs are priced by its family and marked as estimated.`
-      : `From ${dayOf(dayAfter)} ${model} costs ${dollars(next.input)} in and ${dollars(next.output)} out per million tokens; now ${dollars(price.input)} and ${dollars(price.output)}.`;
+      : `From ${dayOf(dayAfter)} ${model} costs ${formatPrice(next.input)} in and ${formatPrice(next.output)} out per million tokens; now ${formatPrice(price.input)} and ${formatPrice(price.output)}.`;
   return [{ message, isKnown: next !== undefined }];
 }
-
-/** Cents, if it is not a whole number of dollars; prices of a tenth of a cent keep it. */
-const dollars = (usd: number): string =>
-  `$${Number.isInteger(usd) ? usd : usd.toFixed(Math.max(2, String(usd).split(".")[1]?.length ?? 0))}`;

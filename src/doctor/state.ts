@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { LOCAL_OWNER } from "../caller.ts";
 import type { Config } from "../config/config.ts";
 import { type Budgets, type BudgetState, leftText } from "../costs/budget.ts";
+import { formatDollars } from "../costs/dollars.ts";
 import { AppError } from "../errors.ts";
 import { isoTime } from "../platform/clock.ts";
 import { countOf } from "../platform/count.ts";
@@ -121,12 +122,10 @@ function checkSpending({ spending, budgets }: DatabaseHealth, now: number): Chec
   const today = dayNumber(now);
   const monthBegan = today - new Date(now).getUTCDate() + 1;
   const since = (from: number): string =>
-    dollars(spending.reduce((sum, { day, usd }) => (day >= from ? sum + usd : sum), 0));
+    formatDollars(spending.reduce((sum, { day, usd }) => (day >= from ? sum + usd : sum), 0));
   const sums = `${since(today)} today and ${since(monthBegan)} this month (UTC)`;
   return ok("spending", [sums, ...budgets.map(leftText)].join("; "));
 }
-
-const dollars = (usd: number): string => `$${usd.toFixed(2)}`;
 
 /** Only checks that it can be used; its integrity is up to its operator. */
 async function checkShared(url: string, asked: Asked): Promise<Inspected> {

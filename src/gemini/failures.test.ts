@@ -14,7 +14,7 @@ function failureOf(error: unknown, { partialText = "", purpose = "search" }: Par
   const { code, message, suggestion, reason, retryable, details, cause } = apiFailure(error, {
     model: "a-model",
     purpose,
-    hasLabels: purpose === "agent",
+    hasExtras: purpose === "agent",
     partialText,
     log,
   });

@@ -98,8 +98,8 @@ export type Purpose = "search" | "agent" | "followup" | "judge";
 export interface RefusedRequest {
   model: string;
   purpose: Purpose;
-  /** Whether the request had labels. */
-  hasLabels?: boolean | undefined;
+  /** Whether the request had labels, and the address of our webhook. */
+  hasExtras?: boolean | undefined;
 }
 
 interface GoogleAnswer {
@@ -117,7 +117,7 @@ interface Row {
   statuses?: readonly number[];
   words?: RegExp;
   /** The row is about a field that not every request has. */
-  needs?: "hasLabels";
+  needs?: "hasExtras";
   refusal: Failure | ((request: RefusedRequest) => Failure);
 }
 
@@ -244,9 +244,9 @@ const ROWS: readonly Row[] = [
   { codes: ["prohibited_content", "safety", "recitation"], refusal: CONTENT_REFUSED },
   {
     statuses: [400],
-    words: /\blabels\b/,
-    needs: "hasLabels",
-    refusal: { ...UNKNOWN_PARAMETER, reason: "labels" },
+    words: /\b(?:labels|webhook\w*)\b/i,
+    needs: "hasExtras",
+    refusal: { ...UNKNOWN_PARAMETER, reason: "extras" },
   },
   { codes: ["parameter_unknown"], refusal: UNKNOWN_PARAMETER },
   { statuses: [400], words: /unknown (?:parameter|name)\b/i, refusal: UNKNOWN_PARAMETER },
@@ -321,7 +321,7 @@ const NEVER_CONNECTED = new Set<Diagnosis>(["dns", "refused", "tls"]);
 const PROXY = "the proxy variables (HTTPS_PROXY) and GOOGLE_GEMINI_BASE_URL";
 
 const ADVICE: Record<Diagnosis, string> = {
-  dns: `Check the network and its name server, ${PROXY}.`,
+  dns: `Its address could not be found (DNS). Check the network and its name server, ${PROXY}.`,
   refused: `Check the firewall, ${PROXY}.`,
   tls: "Check this machine's clock. A proxy that inspects traffic needs its certificate in NODE_EXTRA_CA_CERTS.",
   timeout: `Check the network, the firewall, ${PROXY}.`,
@@ -331,7 +331,8 @@ const ADVICE: Record<Diagnosis, string> = {
 function connectionFailure(error: unknown, host = "Google's service"): AppErrorOptions {
   const diagnosis = diagnose(error);
   const messages: Record<Diagnosis, string> = {
-    dns: `The address of ${host} could not be found (DNS).`,
+    // Nearly always a machine without a network, for which the name of a host says nothing.
+    dns: "Can't reach Google. Are you online?",
     refused: `The connection to ${host} was refused.`,
     tls: `No secure connection to ${host} could be made: its certificate or protocol was not accepted (TLS).`,
     timeout: `The connection to ${host} timed out.`,

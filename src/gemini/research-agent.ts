@@ -37,8 +37,8 @@ export interface StartRequest {
   mcpServers?: readonly RemoteMcpServer[] | undefined;
   /** Shown with the interaction in Google's console; letters, digits and hyphens. */
   labels: Record<string, string>;
-  /** Google has refused the labels of this request, which has been sent with them. */
-  omitsLabels?: boolean | undefined;
+  /** Google has refused the labels or the webhook of this request, which has been sent with them. */
+  omitsExtras?: boolean | undefined;
   /**
    * Called when the connection is established and nothing has been written yet: the last moment at which the request
    * can be withheld. Resolves with the reason not to send, if there is one.

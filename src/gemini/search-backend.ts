@@ -11,6 +11,8 @@ export interface AskRequest {
   signal: AbortSignal;
   /** Receives a short description of the current activity for display. Query and title text is untrusted. */
   onActivity: (activity: string) => void;
+  /** Receives the text of the answer so far, each time that more of it arrives. Untrusted. */
+  onText?: ((text: string) => void) | undefined;
   /** The run's log; defaults to the backend's own. */
   log?: Record<"debug" | "info" | "warn", (message: string) => void> | undefined;
 }

@@ -4,6 +4,7 @@ import { getConnInfo } from "@hono/node-server/conninfo";
 import { type Context, Hono } from "hono";
 import { cors } from "hono/cors";
 import type { App } from "../app.ts";
+import { GOOGLE_WEBHOOK_PATH } from "../config/google-webhook.ts";
 import type { McpEndpoint } from "../mcp/http/endpoint.ts";
 import { type Caller, type CallerEnv, LOCAL_OWNER } from "../caller.ts";
 import { isoTime } from "../platform/clock.ts";
@@ -15,7 +16,7 @@ import { isMissingPage, isPagePath } from "./browser/paths.ts";
 import { missingPage } from "./browser/login-page.ts";
 import type { BrowserAuth } from "./browser/browser-auth.ts";
 import { setDataHeaders, setSecurityHeaders } from "./browser/security-headers.ts";
-import { measureRequest, inRequestSpan } from "./request-telemetry.ts";
+import { createGoogleMessages } from "./google-messages.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import { type Refusal, refuse } from "./error-response.ts";
 import type { EndWhenRevoked } from "./revocation.ts";
@@ -40,7 +41,6 @@ const PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";
 export function createHttpApp(parts: HttpParts): Hono<CallerEnv> {
   const { app, mcp, guard, browserAuth, wellKnown, rateLimit, endWhenRevoked } = parts;
   const http = new Hono<CallerEnv>();
-  http.use(measureRequest);
   http.use(async (context, next) => {
     await next();
     const { path, raw } = context.req;
@@ -55,11 +55,11 @@ export function createHttpApp(parts: HttpParts): Hono<CallerEnv> {
     if (!hosts.every(guard.allowsHost)) return refuse(HOST_NOT_ALLOWED);
     // Public: clients in a browser discover the issuer before they have a token.
     if (context.req.path.startsWith(PUBLIC_PREFIX)) return (await wellKnown(context.req.raw)) ?? refuse(NO_SUCH_PATH);
-    // The dashboard's own origin is allowed under every allowed host name.
+    // The page's own origin is allowed under every allowed host name.
     if (!guard.allowsOrigin(origin) && !(isPage && browserAuth.isSameOrigin(context.req.raw)))
       return refuse(ORIGIN_NOT_ALLOWED);
     if (app.shutdown.leaving()) return refuse(SHUTTING_DOWN);
-    // Responses for the dashboard are readable for its own origin only.
+    // Responses for the page are readable for its own origin only.
     return origin === undefined || isPage ? next() : allowWebPage(context, next);
   });
   http.get("/health", (context) =>
@@ -75,6 +75,13 @@ export function createHttpApp(parts: HttpParts): Hono<CallerEnv> {
     return isMissingPage(raw, path) ? Promise.resolve(missingPage()) : next();
   });
   http.route("/", browserAuth.publicRoutes);
+  const googleMessages = createGoogleMessages(app);
+  if (googleMessages !== undefined) {
+    // Signed by Google, which has no token.
+    http.post(GOOGLE_WEBHOOK_PATH, (context) =>
+      googleMessages(context.req.raw, getConnInfo(context).remote.address ?? ""),
+    );
+  }
   // Also for paths that do not exist, so that an unauthenticated request cannot find out which ones do.
   http.use(async (context, next) => {
     // From the connection, never from a header, which any client can set.
@@ -84,7 +91,7 @@ export function createHttpApp(parts: HttpParts): Hono<CallerEnv> {
     const tooMany = rateLimit(admitted.budget);
     if (tooMany !== undefined) return tooMany;
     context.set("caller", admitted.caller);
-    await inRequestSpan(context, next);
+    await next();
     context.res = endWhenRevoked(context.res, admitted.credential);
     if (admitted.cookie !== undefined) context.res.headers.append("set-cookie", admitted.cookie);
     return undefined;
@@ -130,14 +137,12 @@ const allowWebPage = cors({
 });
 
 /** For the operator, because they count the runs and costs of all users. */
-async function metrics({ telemetry }: App, { owner }: Caller): Promise<Response> {
-  const metricsText = (await telemetry)?.metricsText;
-  if (metricsText === undefined) return refuse(NO_SUCH_PATH);
+async function metrics({ metrics: read }: App, { owner }: Caller): Promise<Response> {
   if (owner !== LOCAL_OWNER) return refuse(METRICS_NOT_ALLOWED);
-  return new Response(await metricsText(), { headers: { "content-type": PROMETHEUS } });
+  return new Response(await read(), { headers: { "content-type": PROMETHEUS } });
 }
 
-/** A cookie is accepted on the dashboard's paths, a token everywhere but on its documents and files. */
+/** A cookie is accepted on the page's paths, a token everywhere but on its documents and files. */
 const admit = (
   { authenticate, browserAuth }: HttpParts,
   { req }: Context,
@@ -155,7 +160,7 @@ const ORIGIN_NOT_ALLOWED: Refusal = {
   status: 403,
   code: "PERMISSION_DENIED",
   message: "Web pages from this origin are not allowed to use this server.",
-  suggestion: "To allow them, add the origin to MCP_ALLOWED_ORIGINS.",
+  suggestion: "To allow them, add the origin to MCP_ALLOWED_HOSTS.",
 };
 const SHUTTING_DOWN: Refusal = {
   status: 503,

@@ -68,20 +68,34 @@ describe("whether a request may use the page (A9)", () => {
 });
 
 describe("paths of the page (A9)", () => {
-  test.each(["/", "/figures", "/runs/1", "/assets/page.js", "/api/live", "/sign-in", "/sign-out", "/enter/x"])(
-    "%s belongs to the page",
-    (path) => expect(isPagePath(path)).toBe(true),
-  );
+  test.each([
+    "/",
+    "/costs",
+    "/figures",
+    "/notifications",
+    "/runs/1",
+    "/assets/page.js",
+    "/api/live",
+    "/sign-in",
+    "/sign-out",
+    "/enter/x",
+  ])("%s belongs to the page", (path) => expect(isPagePath(path)).toBe(true));
   test.each(["/mcp", "/mcp/", "/health", "//mcp", "/API/runs", "/api", "/.well-known/api/", "/startle", "/x/api/"])(
     "%s does not belong to the page",
     (path) => expect(isPagePath(path)).toBe(false),
   );
 
   const RUN = "/runs/6f9619ff-8b86-4d01-b42d-00cf4fc964ff";
-  test.each(["/", "/figures", RUN, `${RUN}?a=b`, "/?status=failed&text=heat+pumps%20", "/?text=a,b*(c)!~'d':{e|f}"])(
-    "%s is a valid destination",
-    (place) => expect(safeRedirect(place)).toBe(place),
-  );
+  test.each([
+    "/",
+    "/costs",
+    "/figures",
+    "/notifications",
+    RUN,
+    `${RUN}?a=b`,
+    "/?status=failed&text=heat+pumps%20",
+    "/?text=a,b*(c)!~'d':{e|f}",
+  ])("%s is a valid destination", (place) => expect(safeRedirect(place)).toBe(place));
   test.each([
     null,
     undefined,

@@ -1,6 +1,6 @@
 /**
  * Hosts and origins: allow-lists against DNS rebinding and against web pages of other origins, the check whether a request
- * comes from our own dashboard, and the addresses at which this server can be reached.
+ * comes from our own page, and the addresses at which this server can be reached.
  */
 
 import { networkInterfaces } from "node:os";
@@ -16,19 +16,20 @@ export interface Guard {
   allowsOrigin(origin: string | undefined): boolean;
 }
 
-/** Compares host names without their ports: all ports of a host belong to the same machine. */
-export function createGuard({ hosts, origins }: { hosts: readonly string[]; origins: readonly string[] }): Guard {
-  const hostnames = new Set([...LOOPBACK_NAMES, ...hosts.map(hostnameOf).filter((name) => name !== undefined)]);
-  const pages = new Set(origins.map((origin) => origin.toLowerCase().replace(/\/$/, "")));
+/**
+ * Compares host names without their ports: all ports of a host belong to the same machine. An entry with a scheme is an
+ * origin, whose scheme and port count.
+ */
+export function createGuard(allowed: readonly string[]): Guard {
+  const hostnames = new Set([...LOOPBACK_NAMES, ...allowed.map(hostnameOf).filter((name) => name !== undefined)]);
+  const origins = new Set(allowed.map((entry) => entry.toLowerCase().replace(/\/$/, "")));
+  const allowsHost = (host = ""): boolean => hostnames.has(hostnameOf(host) ?? "");
   return {
-    allowsHost: (host) => hostnames.has(hostnameOf(host ?? "") ?? ""),
+    allowsHost,
     allowsOrigin: (origin) => {
-      if (origin === undefined) return true;
-      const page = origin.toLowerCase();
-      if (pages.has(page)) return true;
-      const [, host = ""] = /^https?:\/\/([^/]+)$/.exec(page) ?? [];
-      const name = hostnameOf(host) ?? "";
-      return LOOPBACK_NAMES.includes(name) || pages.has(name);
+      if (origin === undefined || origins.has(origin.toLowerCase())) return true;
+      const [, host] = /^https?:\/\/([^/]+)$/i.exec(origin) ?? [];
+      return allowsHost(host);
     },
   };
 }

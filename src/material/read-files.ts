@@ -149,6 +149,8 @@ export interface NamedFile {
   /** Without its directory. */
   name: string;
   content: Uint8Array;
+  /** When it was last changed, where that is known. */
+  at?: number | undefined;
 }
 
 /** Throws unless the file is what its name says. */

@@ -56,4 +56,6 @@ export interface Connection {
   tools: ToolSet;
   /** Tools in the shape of one client, in place of those with the same name. */
   profile?: Profile | undefined;
+  /** Over HTTP: a server over stdio ends with its client. */
+  offersEvents?: boolean | undefined;
 }

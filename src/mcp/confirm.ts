@@ -15,6 +15,7 @@ import { AppError } from "../errors.ts";
 import { confirmationNeeded, declined, questionClosed } from "../operations/parts/cost-confirmation.ts";
 import type { Call, Operation } from "../operations/operation.ts";
 import { clarificationFor, clarified, type Outcome, questionFor, refused } from "../operations/perform.ts";
+import { isRefusal } from "../operations/question/vague-question.ts";
 import type { Subject } from "../operations/question/subject.ts";
 import { isRecord } from "../platform/is-record.ts";
 import { clientOf, type Connection } from "./client.ts";
@@ -96,7 +97,7 @@ async function askDetails(request: ConfirmationRequest): Promise<Confirmation> {
   const { deps, protocolEra, operation, input, call } = request;
   const message = await clarificationFor(operation, deps, { input, call });
   if (message === undefined) return askCost(request, undefined);
-  const elicitation = { message, requestedSchema: DETAILS_FORM };
+  const elicitation = { message: `${message} Empty: as asked.`, requestedSchema: DETAILS_FORM };
   if (protocolEra === "modern") return askModern(CLARIFY, elicitation);
   call.progress("Waiting for the user to answer a question");
   const response = await elicit(request, elicitation).catch(() => undefined);
@@ -109,6 +110,8 @@ async function askDetails(request: ConfirmationRequest): Promise<Confirmation> {
 function detailsIn(response: unknown): string | undefined {
   const { content } = requireAccepted(response, questionClosed);
   const details = isRecord(content) ? content["details"] : undefined;
+  // Typed into the form and then accepted, it still means no.
+  if (isRefusal(details)) throw questionClosed();
   return typeof details === "string" && details.trim() !== "" ? details : undefined;
 }
 

@@ -57,7 +57,7 @@ function cancelOnly(tool: Tool): Tool {
   return { ...tool, inputSchema: { ...tool.inputSchema, properties: { task_id } }, _meta: APP_ONLY };
 }
 
-export const isCardTool = (name: string): boolean => CARD_TOOLS.some((tool) => tool.name === name);
+const isCardTool = (name: string): boolean => CARD_TOOLS.some((tool) => tool.name === name);
 
 /** Callable although not listed: some clients show cards without declaring it. */
 export async function findCardOperation(name: string, tools: ToolSet): Promise<Operation | undefined> {

@@ -8,6 +8,7 @@ import type { TaskSource } from "./tasks/task-source.ts";
 import { serveTasks, taskCapabilities } from "./tasks/tasks.ts";
 import { serveTools } from "./tools.ts";
 import type { Connection } from "./client.ts";
+import { eventCapabilities, serveEvents } from "./events.ts";
 import type { ToolName, ToolSet } from "../config/tool-sets.ts";
 
 /** Tools and prompts never change while a server runs. */
@@ -27,12 +28,12 @@ export const buildServer: BuildServer = (app, connection) => {
 };
 
 /** A server without handlers. */
-export const createServer = (app: App, { protocolEra, tools }: Connection, options: ServerOptions = {}): McpServer =>
+export const createServer = (app: App, connection: Connection, options: ServerOptions = {}): McpServer =>
   new McpServer(
     { name: app.name, version: app.version },
     {
-      instructions: instructionsFor(tools),
-      capabilities: { ...CAPABILITIES, ...taskCapabilities(protocolEra) },
+      instructions: instructionsFor(connection.tools),
+      capabilities: { ...CAPABILITIES, ...taskCapabilities(connection.protocolEra), ...eventCapabilities(connection) },
       ...options,
     },
   );
@@ -44,6 +45,7 @@ export function registerHandlers(server: McpServer, app: App, connection: Connec
   const onListed = serveSubscriptions(server, app, connection);
   serveResources(server, { app, connection, onListed });
   servePrompts(server, connection);
+  serveEvents(server, app, connection);
 }
 
 /** Loads the implementation with the first request about a task. */

@@ -12,8 +12,10 @@ export async function withWholeId(
   owner: string,
   input: unknown,
 ): Promise<unknown> {
-  const given = isRecord(input) ? taskIdField.safeParse(input["task_id"]).data : undefined;
-  if (!isRecord(input) || given === undefined || given.length === WHOLE_LENGTH) return input;
+  const named = isRecord(input) ? input["task_id"] : undefined;
+  if (!isRecord(input) || (typeof named === "string" && named.length === WHOLE_LENGTH)) return input;
+  const given = taskIdField.safeParse(named).data;
+  if (given === undefined) return input;
   const { runsBeginningWith } = await import("../runs/run-store.ts");
   const [first, second] = await runsBeginningWith(await database(), owner, given);
   if (first === undefined) return input;

@@ -16,6 +16,7 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import type { App } from "../app.ts";
+import { OPERATOR_ONLY } from "../config/tool-sets.ts";
 import { OPERATIONS } from "../operations/catalog.ts";
 import type { Call, Operation, OperationDeps } from "../operations/operation.ts";
 import { type Outcome, perform, performDetachable, type Success } from "../operations/perform.ts";
@@ -28,7 +29,6 @@ import { findCardOperation, isCancelOfCard, showsCards } from "./run-card.ts";
 import { failedBeforeTask, legacyTaskHandle } from "./tasks/legacy-tasks.ts";
 import { requireTask, type TaskSource } from "./tasks/task-source.ts";
 import { declaresTasks, taskHandle } from "./tasks/tasks.ts";
-import { withToolTelemetry } from "./tool-telemetry.ts";
 
 export interface ToolsOptions {
   app: App;
@@ -36,13 +36,13 @@ export interface ToolsOptions {
   tasks: TaskSource;
 }
 
-export const callTool = (toolCall: ToolCall, options: ToolsOptions): Promise<CallToolResult | InputRequiredResult> => {
-  const { params, context, mcpServer, label } = toolCall;
-  return withToolTelemetry({ tool: label, meta: params._meta }, async () => {
-    const isCard = showsCards(mcpServer.server, context);
-    return callOperation(await findOperation(params, options.connection, isCard), toolCall, options);
-  });
-};
+export async function callTool(
+  toolCall: ToolCall,
+  options: ToolsOptions,
+): Promise<CallToolResult | InputRequiredResult> {
+  const isCard = showsCards(toolCall.mcpServer.server, toolCall.context);
+  return callOperation(await findOperation(toolCall.params, options.connection, isCard), toolCall, options);
+}
 
 async function findOperation(
   params: ToolCall["params"],
@@ -55,8 +55,9 @@ async function findOperation(
   const operation = OPERATIONS.find((candidate) => candidate.name === name);
   if (operation === undefined) throw invalidName(`There is no tool ${JSON.stringify(name)}.`);
   if (tools.listed.some((listed) => listed === name) || (isCard && isCancelOfCard(params, tools))) return operation;
+  const chosen = name === OPERATOR_ONLY ? "" : ", or ?tools=all in the address of an HTTP server";
   throw invalidName(
-    `The tool ${name} is not among the tools offered here (${tools.name}). GEMINI_SEARCH_TOOLS=all offers it, or ?tools=all in the address of an HTTP server.`,
+    `The tool ${name} is not among the tools offered here (${tools.name}). GEMINI_SEARCH_TOOLS=all offers it${chosen}.`,
   );
 }
 
@@ -119,8 +120,6 @@ export interface ToolCall {
   params: CallToolRequest["params"];
   context: ServerContext;
   mcpServer: McpServer;
-  /** The tool as a metric names it. */
-  label: string;
 }
 
 /** A modern client declares that it accepts tasks and leaves the choice to us; an older one requests one with the call. */

@@ -2,9 +2,11 @@
 
 import type { McpServer, Tool } from "@modelcontextprotocol/server";
 import type { ToolName } from "../config/tool-sets.ts";
+import type { Connection } from "./client.ts";
+import { lazy } from "../platform/lazy.ts";
 import announced from "./announced-tools.json" with { type: "json" };
 import { withProfile } from "./profile-tools.ts";
-import { cardTools, isCardTool, showsCards } from "./run-card.ts";
+import { cardTools, showsCards } from "./run-card.ts";
 import type { ToolCall, ToolsOptions } from "./tool-call.ts";
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by a script from the very type
@@ -25,15 +27,16 @@ const NEEDED_TOOLS: Readonly<Record<string, ToolName>> = {
   columns: "ask_followup",
 };
 
+const calls = lazy(() => import("./tool-call.ts"));
+
 function withParameters(tool: Tool, isOffered: (name: string) => boolean): Tool {
   const { properties = {} } = tool.inputSchema;
   const offered = Object.entries(properties).filter(([name]) => isOffered(name));
   return { ...tool, inputSchema: { ...tool.inputSchema, properties: Object.fromEntries(offered) } };
 }
 
-export function serveTools(mcpServer: McpServer, options: ToolsOptions): void {
-  const { app, connection } = options;
-  const { server } = mcpServer;
+/** The list for a client without cards. */
+function toolsFor(connection: Connection): Tool[] {
   const isListed = ({ name }: Tool): boolean => connection.tools.listed.some((listed) => listed === name);
   const listed = (connection.protocolEra === "legacy" ? LEGACY_TOOLS : TOOLS).filter(isListed);
   const isOffered = (name: string): boolean => {
@@ -42,18 +45,20 @@ export function serveTools(mcpServer: McpServer, options: ToolsOptions): void {
     return connection.caller.from !== "network" || !LOCAL_PARAMETERS.includes(name);
   };
   const offered = listed.map((tool) => withParameters(tool, isOffered));
-  const tools = withProfile(offered, connection.profile);
-  const withCards = [...tools, ...cardTools(TOOLS, connection.tools)];
-  server.setRequestHandler("tools/list", (_request, context) => ({
-    tools: showsCards(server, context) ? withCards : tools,
-  }));
-  const call = async (toolCall: ToolCall) => (await import("./tool-call.ts")).callTool(toolCall, options);
-  // Registered as one unit of work: a shutdown waits for the whole call, not for one of its steps.
-  server.setRequestHandler("tools/call", ({ params }, context) =>
-    app.shutdown.during(call({ params, context, mcpServer, label: metricLabel(params.name) })),
-  );
+  return withProfile(offered, connection.profile);
 }
 
-/** Text from a client must not become a metric label. */
-const metricLabel = (name: string): string =>
-  TOOLS.some((tool) => tool.name === name) || isCardTool(name) ? name : "other";
+export function serveTools(mcpServer: McpServer, options: ToolsOptions): void {
+  const { app, connection } = options;
+  const { server } = mcpServer;
+  // Made when it is asked for: over HTTP there is a server for each request, and most requests are calls.
+  server.setRequestHandler("tools/list", (_request, context) => {
+    const tools = toolsFor(connection);
+    return { tools: showsCards(server, context) ? [...tools, ...cardTools(TOOLS, connection.tools)] : tools };
+  });
+  const call = async (toolCall: ToolCall) => (await calls()).callTool(toolCall, options);
+  // Registered as one unit of work: a shutdown waits for the whole call, not for one of its steps.
+  server.setRequestHandler("tools/call", ({ params }, context) =>
+    app.shutdown.during(call({ params, context, mcpServer })),
+  );
+}

@@ -15,21 +15,35 @@ interface EndedRun {
   taskId: string;
   outcome: "completed" | "failed";
   durationMs: number;
+  /** Default: `Deep Research`. */
+  what?: string | undefined;
   /** Why the run failed: one of our own sentences, never text from a page, a model or an upstream error. */
   reason?: string | undefined;
 }
 
-export function notificationFor({ taskId, outcome, durationMs, reason }: EndedRun): Notification {
+export function notificationFor({
+  taskId,
+  outcome,
+  durationMs,
+  what = "Deep Research",
+  reason,
+}: EndedRun): Notification {
   const run = taskId.slice(0, 8);
   if (outcome === "completed") {
-    return { title: "Deep Research Complete", body: `${run}: finished in ${durationText(durationMs)}` };
+    return { title: `${what} Complete`, body: `${run}: finished in ${durationText(durationMs)}` };
   }
-  return { title: "Deep Research Failed", body: `${run}: ${reason ?? `failed after ${durationText(durationMs)}`}` };
+  return { title: `${what} Failed`, body: `${run}: ${reason ?? `failed after ${durationText(durationMs)}`}` };
 }
 
 export const planNotification = (taskId: string): Notification => ({
   title: "Research Plan Ready",
   body: `${taskId.slice(0, 8)}: waiting for your approval`,
+});
+
+/** Of a run of a schedule: the changes may be text of its report. */
+export const changesNotification = (taskId: string, changes: string): Notification => ({
+  title: "What Changed",
+  body: `${taskId.slice(0, 8)}: ${changes}`,
 });
 
 export const budgetNotification = (body: string): Notification => ({ title: "Research Budget", body });
@@ -117,7 +131,7 @@ function obstacleIn(
   return `${program} ended with exit code ${outcome.exitCode ?? "none"}`;
 }
 
-export type NotificationKind = "completed" | "failed" | "plan" | "budget";
+export type NotificationKind = "completed" | "failed" | "plan" | "budget" | "changed";
 
 export interface Notification {
   title: string;
@@ -133,7 +147,7 @@ export const sanitizeNotification = ({ title, body }: Notification): Notificatio
   body: shortLine(body, MAX_BODY_CHARS),
 });
 
-function shortLine(text: string, limit: number): string {
+export function shortLine(text: string, limit: number): string {
   const line = cleanText(text)
     .toWellFormed()
     // Not valid in XML: Windows would reject the whole notification.

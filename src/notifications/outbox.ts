@@ -1,5 +1,6 @@
 /**
- * All SQL of the notification outbox: written in the transaction that ends a run, claimed by one process, then sent.
+ * All SQL of the notification outbox: written in the transaction that ends a run, claimed by one process, then sent. A
+ * notification of the desktop is sent at most once; a delivery to a webhook is tried again until it arrives.
  */
 
 import type { Transaction } from "kysely";
@@ -8,11 +9,12 @@ import { failpoint } from "../platform/failpoint.ts";
 import type { Log } from "../platform/log.ts";
 import type { Database, Tables } from "../store/database.ts";
 import type { Notification, NotificationKind } from "./desktop.ts";
+import type { WebhookEvent } from "./webhook-message.ts";
 
 /** Older notifications are not shown: they are of no use at the first start after a holiday. */
 const MAX_AGE_MS = 7 * 24 * 60 * 60 * 1000;
 
-/** Rows of other channels are left to processes that know them. */
+/** All other channels are webhooks. */
 const CHANNEL = "desktop";
 
 /**
@@ -47,7 +49,12 @@ export async function enqueue(
 
 /** The call that started the run has returned its result. A notification already claimed is being shown. */
 export async function withdraw(db: Database, taskId: string): Promise<void> {
-  await db.deleteFrom("notification_outbox").where("task_id", "=", taskId).where("claimed_at", "is", null).execute();
+  await db
+    .deleteFrom("notification_outbox")
+    .where("task_id", "=", taskId)
+    .where("channel", "=", CHANNEL)
+    .where("claimed_at", "is", null)
+    .execute();
 }
 
 export interface ClaimedNotification {
@@ -171,4 +178,103 @@ async function deliver(
   failpoint("after-notify");
   await markSent(db, { outboxId, processId, now: clock.now() });
   return true;
+}
+
+interface NewDeliveries {
+  taskId: string;
+  kind: NotificationKind;
+  event: WebhookEvent;
+  webhookIds: readonly string[];
+  now: number;
+}
+
+/** Part of the transaction that stores the event; a duplicate is ignored. */
+export async function enqueueDeliveries(
+  transaction: Transaction<Tables>,
+  { taskId, kind, event, webhookIds, now }: NewDeliveries,
+): Promise<void> {
+  if (webhookIds.length === 0) return;
+  const row = { task_id: taskId, kind, payload_json: JSON.stringify(event), created_at: now };
+  await transaction
+    .insertInto("notification_outbox")
+    .values(webhookIds.map((channel) => ({ ...row, channel })))
+    .onConflict((conflict) => conflict.columns(["task_id", "channel", "kind"]).doNothing())
+    .execute();
+}
+
+/** Longer than an attempt takes: its process has died or lost the database, and another one tries again. */
+const CLAIMED_FOR_MS = 60_000;
+
+export interface Delivery {
+  outboxId: number;
+  webhookId: string;
+  taskId: string;
+  kind: string;
+  event: WebhookEvent;
+  /** Attempts that have failed. */
+  attempts: number;
+  /** Identifies this claim. */
+  claim: { processId: string; at: number };
+}
+
+/** `busy`: webhooks that are being sent something; each waits for its own receiver only. */
+export async function claimDelivery(
+  db: Database,
+  { processId, now, busy }: { processId: string; now: number; busy: readonly string[] },
+): Promise<Delivery | undefined> {
+  for (;;) {
+    const next = await db
+      .selectFrom("notification_outbox")
+      .selectAll()
+      .where("sent_at", "is", null)
+      .where("not_before", "<=", now)
+      .where("channel", "!=", CHANNEL)
+      .$if(busy.length > 0, (query) => query.where("channel", "not in", busy))
+      .where(({ or, eb }) =>
+        // A claim of the future was made before the clock was set back.
+        or([eb("claimed_at", "is", null), eb("claimed_at", "<=", now - CLAIMED_FOR_MS), eb("claimed_at", ">", now)]),
+      )
+      // Receivers that fail do not keep news from the others.
+      .orderBy("attempts")
+      .orderBy("outbox_id")
+      .limit(1)
+      .executeTakeFirst();
+    if (next === undefined) return undefined;
+    const { numUpdatedRows } = await db
+      .updateTable("notification_outbox")
+      .set({ claimed_by: processId, claimed_at: now })
+      .where("outbox_id", "=", next.outbox_id)
+      .where("claimed_at", next.claimed_at === null ? "is" : "=", next.claimed_at)
+      .where("sent_at", "is", null)
+      .executeTakeFirst();
+    // Zero: another process was faster.
+    if (numUpdatedRows === 0n) continue;
+    const event: WebhookEvent = JSON.parse(next.payload_json);
+    const { outbox_id: outboxId, channel: webhookId, task_id: taskId, kind, attempts } = next;
+    return { outboxId, webhookId, taskId, kind, event, attempts, claim: { processId, at: now } };
+  }
+}
+
+/** Records how a claimed delivery ended; nothing if another process has claimed it meanwhile. */
+export async function settleDelivery(
+  db: Database,
+  { outboxId, claim }: Pick<Delivery, "outboxId" | "claim">,
+  outcome: { sentAt: number } | { attempts: number; notBefore: number },
+): Promise<void> {
+  await db
+    .updateTable("notification_outbox")
+    .set(
+      "sentAt" in outcome
+        ? { sent_at: outcome.sentAt }
+        : { attempts: outcome.attempts, not_before: outcome.notBefore, claimed_at: null, claimed_by: null },
+    )
+    .where("outbox_id", "=", outboxId)
+    .where("claimed_by", "=", claim.processId)
+    .where("claimed_at", "=", claim.at)
+    .execute();
+}
+
+/** Of a webhook that has been removed or disabled. */
+export async function dropDeliveries(db: Database, webhookId: string): Promise<void> {
+  await db.deleteFrom("notification_outbox").where("channel", "=", webhookId).where("sent_at", "is", null).execute();
 }

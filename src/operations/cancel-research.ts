@@ -9,7 +9,8 @@ import { readStored } from "../runs/history/read.ts";
 import { isFinished, type Run, aboutRun } from "../runs/run.ts";
 import { factLines } from "./parts/answer-text.ts";
 import { costSchema } from "./view/run-view.ts";
-import { dollars, requireConsent } from "./parts/cost-confirmation.ts";
+import { requireConsent } from "./parts/cost-confirmation.ts";
+import { dollars } from "../costs/dollars.ts";
 import { stopMessage, stopRun } from "./parts/stop-run.ts";
 import { defineOperation, flagField, hashOfInput, outputSchema, type Question, taskIdField } from "./operation.ts";
 

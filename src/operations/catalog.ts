@@ -6,14 +6,17 @@
 import { askFollowup } from "./followup/ask-followup.ts";
 import { cancelResearch } from "./cancel-research.ts";
 import { checkResearchStatus } from "./check-research-status.ts";
+import { compareReports } from "./compare-reports.ts";
 import { deepResearch } from "./deep-research.ts";
 import { deepSearchOperation } from "./deep-search.ts";
 import { estimateResearchCost } from "./estimate-research-cost.ts";
 import { getResearchResults } from "./get-research-results.ts";
 import { listResearch } from "./list-research.ts";
 import type { Operation } from "./operation.ts";
+import { readPage } from "./read-page.ts";
 import { resumeResearch } from "./resume-research.ts";
 import { saveResearchToMarkdown } from "./save-research-to-markdown.ts";
+import { scheduleResearch } from "./schedules/schedule-research.ts";
 import { search } from "./search.ts";
 import { startDeepResearch } from "./start-deep-research.ts";
 import { verifyCitations } from "./citations/verify-citations.ts";
@@ -32,6 +35,9 @@ export const CATALOG = {
   cancel_research: cancelResearch,
   resume_research: resumeResearch,
   list_research: listResearch,
+  compare_reports: compareReports,
+  read_page: readPage,
+  schedule_research: scheduleResearch,
   deep_research: deepResearch,
 };
 

@@ -38,8 +38,10 @@ function openSearches({ db, processId }: Pick<Store, "db" | "processId">) {
       leaving: new AbortController().signal,
       costOf,
       keyFingerprint: undefined,
+      budgets: {},
       during: (work) => work,
       backUp: async () => undefined,
+      obstacle: async () => undefined,
     }),
     searchObstacle: async () => {
       counted.searches += 1;

@@ -39,7 +39,7 @@ function parseItemId(id: string): Item | undefined {
   return { taskId, section, source: source === undefined ? undefined : Number(source) };
 }
 
-/** The run on the dashboard. ChatGPT cites only what has an address. */
+/** The run on the page. ChatGPT cites only what has an address. */
 const runAddress = (publicUrl: string, taskId: string): string => `${publicUrl.replace(/\/+$/, "")}/runs/${taskId}`;
 
 const MAX_RUNS = 10;

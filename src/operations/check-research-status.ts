@@ -1,5 +1,6 @@
 /** `check_research_status`: state, progress and cost of a run, read from the store. */
 
+import { hash } from "node:crypto";
 import { z } from "zod";
 import { knownTokens, type Run, type RunError } from "../runs/run.ts";
 import { minutesLeft, timeLeftText } from "../runs/activity/time-left.ts";
@@ -67,7 +68,7 @@ export const checkResearchStatus = defineOperation({
       seen,
     });
     const live = await readLive(deps, run);
-    const mark = await markOf(live.last_thought);
+    const mark = markOf(live.last_thought);
     const isStalled = live.stalled_since !== undefined;
     return {
       ...statusOf(live, deps.clock.now()),
@@ -78,11 +79,12 @@ export const checkResearchStatus = defineOperation({
       error: live.error && { ...live.error, suggestion: adviceOn(live, live.error) },
     };
   },
-  // What a person must see comes last: some clients show only the last three lines.
-  toText: ({ success: _success, plan, last_thought, current_action, status, progress, error, ...facts }) =>
+  // Which run and how far it is comes first; what it does comes last: some clients show a person only the last lines.
+  toText: ({ success: _success, plan, last_thought, current_action, task_id, status, progress, error, ...facts }) =>
     reportText(
       { plan },
-      { last_thought, ...facts, ...overdue(facts, status), error, current_action, status, progress },
+      { ...facts, ...overdue(facts, status), last_thought, error, current_action },
+      { task_id, status, progress },
     ),
 });
 
@@ -152,10 +154,7 @@ function readCursor(cursor: string | undefined): Seen | undefined {
   return { calls: Number(calls), progress: Number(progress), thoughtMark, stalled: stalled !== undefined };
 }
 
-async function markOf(thought: string | undefined): Promise<string> {
-  const { hash } = await import("node:crypto");
-  return hash("sha256", thought ?? "").slice(0, 8);
-}
+const markOf = (thought = ""): string => hash("sha256", thought).slice(0, 8);
 
 interface Waiting {
   call: Call;

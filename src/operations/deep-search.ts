@@ -138,7 +138,7 @@ async function runDeepSearch(deps: OperationDeps, request: DeepSearchRun, call: 
     // The earlier rounds belong to this run too, even if it fails.
     for (const round of earlier) await onRound(round);
     const { deepSearch, summarise } = await import("../search/deep.ts");
-    const { best, verified, iterations, rounds, verification, open } = await deepSearch(
+    const { best, verified, iterations, rounds, verification, open, stopped } = await deepSearch(
       search,
       { query, wishes, maxRounds, onRound, earlier },
       searchCall,
@@ -161,7 +161,12 @@ async function runDeepSearch(deps: OperationDeps, request: DeepSearchRun, call: 
       ...(verified ? { verified_in_round: best.roundNumber } : {}),
       verification,
       ...(best.incomplete === false ? {} : { incomplete: true }),
-      note: joinNotes([cutNote(best), ...verificationNotes({ verified, verification, open }), ...warnings]),
+      note: joinNotes([
+        cutNote(best),
+        stopped && `It ended after round ${iterations}: ${stopped}`,
+        ...verificationNotes({ verified, verification, open }),
+        ...warnings,
+      ]),
     };
     return {
       result: {
@@ -231,7 +236,7 @@ function notResumable({ taskId, status, progress }: Run, finishedRounds: number)
     message:
       finishedRounds === 0
         ? "This search has no finished round to continue from; ask it again."
-        : "This search has not stopped; there is nothing to resume.",
+        : "This search has not stopped; there is nothing to retry.",
     run: { task_id: taskId, status, progress },
   });
 }

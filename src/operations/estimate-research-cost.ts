@@ -5,7 +5,7 @@ import { wholeMinutes, withMaterial } from "../costs/estimate.ts";
 import { AppError } from "../errors.ts";
 import { AGENTS, currentAgent, DEFAULT_AGENT } from "../gemini/research-agent.ts";
 import { factLines } from "./parts/answer-text.ts";
-import { dollars } from "./parts/cost-confirmation.ts";
+import { dollars } from "../costs/dollars.ts";
 import { defineOperation, outputSchema, queryField } from "./operation.ts";
 
 export const estimateResearchCost = defineOperation({

@@ -174,6 +174,7 @@ function answerWith({ run, section, includeSources, citations, conversation }: A
     ...NO_PLAN,
     ...(run.partial ? { partial: true, status: run.status } : {}),
     query: run.query,
+    note_of_user: run.note_of_user,
     verified: run.verified,
     verified_in_round: run.verified_in_round,
     verification: run.verification,
@@ -206,7 +207,7 @@ const withoutReport = (run: Run, now: number): WithoutReport => ({
 
 /** Why the report is partial, in our own words (K2). */
 function howItEnded({ kind, status, error }: RunWhole): string | undefined {
-  const goesOn = kind === "deep_search" ? " It can be resumed at the next round." : "";
+  const goesOn = kind === "deep_search" ? " It can be retried from the next round on." : "";
   if (status === "cancelled") return `The run was cancelled before its report was complete.${goesOn}`;
   if (error === undefined) return undefined;
   return `The run failed before its report was complete (${error.code}): ${error.message}${goesOn}`;

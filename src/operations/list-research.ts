@@ -3,9 +3,11 @@
 import { z } from "zod";
 import { AppError } from "../errors.ts";
 import type { Database } from "../store/database.ts";
-import { type Run, RUN_KINDS, RUN_STATUSES } from "../runs/run.ts";
+import { failedUncharged, type Run, RUN_KINDS, RUN_STATUSES } from "../runs/run.ts";
+import { tagField } from "./organize-run.ts";
 import { findRuns, listRuns, type RunFilter } from "../runs/run-store.ts";
 import type { FoundPiece } from "../runs/history/search-store.ts";
+import { conversationRoots } from "./followup/conversation.ts";
 import { factLines } from "./parts/answer-text.ts";
 import { headOf } from "./view/head-view.ts";
 import { costSchema, type RunHead, runHead } from "./view/run-view.ts";
@@ -32,6 +34,7 @@ const listInput = z.strictObject({
     .regex(/^[^]{0,1000}$/, { error: "{text} must have at most 1,000 characters." })
     .optional()
     .describe("Words in titles, questions and reports."),
+  tag: tagField("tag").optional().describe("Only runs with this tag."),
   limit: wholeNumberField("limit", { min: 1, max: 100 }).default(20).describe("Maximum number."),
   cursor: z
     .string({ error: "{cursor} must be a string." })
@@ -40,7 +43,7 @@ const listInput = z.strictObject({
     .describe("next_cursor of the previous page."),
 });
 
-/** The list on the dashboard and in the terminal, which omits archived runs unless they are asked for. */
+/** The list on the page and in the terminal, which omits archived runs unless they are asked for. */
 export const libraryInput = listInput.extend({
   starred: flagField("starred").optional(),
   archived: flagField("archived").default(false),
@@ -79,10 +82,13 @@ export const listResearch = defineOperation({
   },
 });
 
-/** The same list as the dashboard shows, for the command line. Not a tool: `list_research` is enough for models. */
+/** The same list as the page shows, for the command line. Not a tool: `list_research` is enough for models. */
 export const listLibrary = defineOperation({
   ...listResearch,
-  output: listResearch.output.extend({ left_out: z.number().optional() }),
+  output: listResearch.output.extend({
+    left_out: z.number().optional(),
+    roots: z.record(z.string(), z.string()).optional(),
+  }),
   webText: [],
   input: libraryInput,
   run: async (deps, { archived, ...input }, call) => {
@@ -91,7 +97,12 @@ export const listLibrary = defineOperation({
     const request = hasWords && !archived ? input : { ...input, archived };
     const db = await deps.database();
     const isAll = hasWords || input.status !== undefined;
-    return listAnswer(await (isAll ? runPage : pageWorthReading)(db, call.owner, request), deps);
+    const page = await (isAll ? runPage : pageWorthReading)(db, call.owner, request);
+    const roots = await conversationRoots(
+      db,
+      page.runs.map(({ run }) => run),
+    );
+    return listAnswer({ ...page, roots: new Map([...roots].map(([id, root]) => [id, root.taskId])) }, deps);
   },
 });
 
@@ -102,7 +113,7 @@ async function pageWorthReading(db: Database, owner: string, request: ListReques
   do {
     const limit = request.limit - page.runs.length;
     const { runs, next_cursor } = await runPage(db, owner, { ...request, limit, cursor: page.next_cursor });
-    const read = runs.filter(({ run: { status, cost } }) => status !== "failed" || cost.usd !== 0);
+    const read = runs.filter(({ run }) => !failedUncharged(run));
     left_out += runs.length - read.length;
     page.runs.push(...read);
     page.next_cursor = next_cursor;
@@ -110,7 +121,7 @@ async function pageWorthReading(db: Database, owner: string, request: ListReques
   return { ...page, left_out: left_out === 0 ? undefined : left_out };
 }
 
-const listAnswer = ({ runs, next_cursor, left_out }: ListedPage, { clock }: Pick<OperationDeps, "clock">) => ({
+const listAnswer = ({ runs, next_cursor, left_out, roots }: ListedPage, { clock }: Pick<OperationDeps, "clock">) => ({
   success: true,
   // Excerpts of reports contain text from the web; the questions are the user's own.
   caution: runs.some(({ found = [] }) => found.length > 0) ? CAUTION : undefined,
@@ -120,6 +131,7 @@ const listAnswer = ({ runs, next_cursor, left_out }: ListedPage, { clock }: Pick
   })),
   next_cursor,
   left_out,
+  roots: roots === undefined || roots.size === 0 ? undefined : Object.fromEntries(roots),
 });
 
 const listRow = (run: RunHead) => ({
@@ -127,6 +139,8 @@ const listRow = (run: RunHead) => ({
   kind: run.kind,
   query: run.query,
   title: run.title,
+  tags: run.tags,
+  imported: run.imported,
   starred: run.starred,
   archived: run.archived,
   status: run.status,
@@ -152,6 +166,8 @@ interface ListedPage {
   next_cursor: string | undefined;
   /** Starts that failed and cost nothing, which a list for people only counts. */
   left_out?: number | undefined;
+  /** The run that each follow-up or table belongs to, in a list for people. */
+  roots?: ReadonlyMap<string, string> | undefined;
 }
 
 type ListRequest = z.output<typeof listInput> & Pick<RunFilter, "starred" | "archived">;
@@ -169,7 +185,7 @@ export async function runPage(db: Database, owner: string, request: ListRequest)
   };
 }
 
-const filterOf = ({ status, kind, starred, archived }: ListRequest) => ({ status, kind, starred, archived });
+const filterOf = ({ status, kind, tag, starred, archived }: ListRequest) => ({ status, kind, tag, starred, archived });
 
 /** One page of matches: runs with a matching report first, then runs without a report whose question matches. */
 async function foundPage(db: Database, owner: string, request: ListRequest & { text: string }): Promise<ListedPage> {

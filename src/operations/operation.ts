@@ -4,7 +4,8 @@ import { hash } from "node:crypto";
 import { z } from "zod";
 import type { Budgets } from "../costs/budget.ts";
 import type { Caller } from "../caller.ts";
-import type { AppError } from "../errors.ts";
+import type { Action } from "../action.ts";
+import type { AppError, ErrorRun } from "../errors.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { Estimate, FollowupAnswer, FollowupEstimate, PlanStage } from "../costs/estimate.ts";
@@ -14,11 +15,13 @@ import type { Backup } from "../reports/files/backups.ts";
 import type { ResearchDeps } from "../runs/deps.ts";
 import type { StoredRun } from "../runs/history/read.ts";
 import type { Run, RunKind } from "../runs/run.ts";
+import type { Occurrence } from "../runs/schedules/schedule.ts";
 import type { Runner } from "../runs/scheduling/runner.ts";
 import type { RunRecorder } from "../runs/local/local-run.ts";
-import type { SearchDeps } from "../search/correct-json.ts";
+import type { DraftSink, SearchDeps } from "../search/correct-json.ts";
 import type { Database } from "../store/database.ts";
 import type { RunNotifications } from "../store/postgres/run-notifications.ts";
+import type { KeptReadings } from "../verification/kept-readings.ts";
 import type { VerifyDeps } from "../verification/verify.ts";
 import type { Subject } from "./question/subject.ts";
 
@@ -28,14 +31,15 @@ export interface OperationDeps {
   database: () => Promise<Database>;
   /** Notifications about changed runs; undefined where the database does not send any. */
   notifications: () => Promise<RunNotifications | undefined>;
-  recorder: () => Promise<RunRecorder>;
+  /** `obstacle`: why what is stored may be lost; undefined if it is kept. */
+  recorder: () => Promise<RunRecorder & Pick<ResearchParts, "obstacle">>;
   /** Why no search can succeed, such as a missing key; undefined if one can be tried. */
   searchObstacle: () => Promise<AppError | undefined>;
   search: (log: Log) => Promise<SearchDeps>;
   /** Starts and polls paid background runs. */
   research: () => Promise<ResearchParts>;
   /** Fetches cited pages and compares them with claims. */
-  verification: () => Promise<VerifyDeps>;
+  verification: () => Promise<VerifyDeps & { keptReadings: KeptReadings }>;
   /** The agent that stops and deletes runs at Google; undefined without a key. */
   agent: () => Promise<Agent | undefined>;
   findRun: (owner: string, taskId: string) => Promise<Run>;
@@ -63,11 +67,13 @@ export interface OperationDeps {
     syncWindowMs: number;
     reportsDir: string | undefined;
     templatesDir: string | undefined;
+    /** Of searches; undefined: the one that the backend chooses. */
+    searchModel: string | undefined;
     confirmAboveUsd: number;
     budgets: Budgets;
     /** What judging the citations of one report may cost; undefined: they are not judged (`VERIFY_JUDGE`). */
     judgeMaxUsd: number | undefined;
-    /** Where the dashboard is reached, for addresses of runs. */
+    /** Where the page is reached, for addresses of runs. */
     publicUrl: string;
     /** From where an MCP client on this machine may send files. */
     files: FileAccess;
@@ -115,6 +121,8 @@ export interface Call extends Caller {
   /** Arrival of the call by the monotonic clock. Undefined: time limits count from the start of the operation. */
   since?: number | undefined;
   progress: ProgressSink;
+  /** Receives the report of a search while Gemini writes it: unchecked, and without its sources. */
+  draft?: DraftSink | undefined;
   /** The answer is printed or piped, so a report of any length is returned whole. */
   wholeReports?: boolean | undefined;
   /** The longest answer that the calling program accepts, if that is known. */
@@ -123,6 +131,8 @@ export interface Call extends Caller {
   newestRuns?: Map<string, Promise<string>> | undefined;
   /** What the user has agreed to; undefined if nobody was asked. A yes to anything else does not count. */
   agreed?: Subject | undefined;
+  /** The occurrence of a schedule that the run is. */
+  occurrence?: Occurrence | undefined;
   /** The id of the run to start, where the same call may arrive twice: the second start then joins the first. */
   newTaskId?: string | undefined;
   /** Called once with the task_id as soon as the run is stored. */
@@ -166,6 +176,9 @@ export interface Question {
   details: Record<string, unknown>;
   /** What a yes agrees to: the transport passes it on as `Call.agreed`. */
   subject: Subject;
+  /** A run that makes the start unnecessary, and what can be done instead. */
+  run?: ErrorRun | undefined;
+  next?: readonly Action[] | undefined;
 }
 
 /** The input of a call in the subject of its question. The parsed input has its fields in the order of the schema. */

@@ -5,7 +5,6 @@ import { z } from "zod";
 import { openApp } from "../../test/kit/store/operation-deps.ts";
 import { AppError } from "../errors.ts";
 import { systemClock } from "../platform/clock.ts";
-import { setRecorder } from "../telemetry/telemetry.ts";
 import { type Call, CAUTION, defineOperation, type Operation, queryField } from "./operation.ts";
 import { clarificationFor, clarified, perform, performDetachable, refused } from "./perform.ts";
 
@@ -176,29 +175,4 @@ describe("a call whose client accepts a task", () => {
     });
     expect(timers.map(({ aborted }) => aborted)).toEqual([true]);
   });
-});
-
-test("the span of a call names the operation, its run and the code of its error, and nothing else (T9)", async (context) => {
-  const spans: unknown[] = [];
-  setRecorder({
-    inSpan: (start, work) => {
-      spans.push(start);
-      return work({ set: (attributes) => void spans.push(attributes), fail: (type) => void spans.push(type) });
-    },
-    inRun: (_taskId, _options, work) => work(),
-    add: () => {},
-    measure: () => {},
-    traceIds: () => undefined,
-  });
-  context.onTestFinished(() => setRecorder(undefined));
-  await answerTo(operation(() => ({ task_id: "t-1", result: "words" })));
-  await answerTo(operation(() => ({ task_id: 7 })));
-  await answerTo(operation(() => Promise.reject(new AppError({ code: "BUSY", message: "words" }))));
-  expect(spans).toEqual([
-    { name: "echo" },
-    { "gemini_search.run.id": "t-1" },
-    { name: "echo" },
-    { name: "echo" },
-    "BUSY",
-  ]);
 });

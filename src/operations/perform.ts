@@ -6,7 +6,6 @@ import { AppError, type ErrorRun, UnexpectedRunError } from "../errors.ts";
 import { isRecord } from "../platform/is-record.ts";
 import { cleanValue } from "../platform/clean-text.ts";
 import { unexpectedError } from "../platform/unexpected-error.ts";
-import { inSpan, RUN_ID } from "../telemetry/telemetry.ts";
 import { adviceText } from "./parts/advice.ts";
 import { factLines } from "./parts/answer-text.ts";
 import { withDetails } from "./question/vague-question.ts";
@@ -59,16 +58,21 @@ export async function perform<Output extends AnyOutput>(
   deps: OperationDeps,
   { input, call }: Request,
 ): Promise<Outcome<Output>> {
-  return inSpan({ name: operation.name }, async (span) => {
-    const outcome = await outcomeOf(operation, { log: logFor(input, deps) }, () =>
-      operation.run(deps, parseInput(operation.input, input), call),
-    );
-    const { task_id: taskId }: { task_id?: unknown } = outcome.structured;
-    if (typeof taskId === "string") span.set({ [RUN_ID]: taskId });
-    if (outcome.failed) span.fail(outcome.structured.error.code);
-    return outcome;
-  });
+  const about = {
+    get log() {
+      return logFor(input, deps);
+    },
+  };
+  const outcome = await outcomeOf(operation, about, () =>
+    operation.run(deps, parseInput(operation.input, input), call),
+  );
+  const counted = `operation="${operation.name}",outcome="${outcome.failed ? outcome.structured.error.code : "ok"}"`;
+  callCounts.set(counted, (callCounts.get(counted) ?? 0) + 1);
+  return outcome;
 }
+
+/** Calls of this process, by the labels of their metric. */
+export const callCounts = new Map<string, number>();
 
 /** Throws an error about the first invalid field, in our own words. */
 export function parseInput<Input extends z.ZodObject>(schema: Input, input: unknown): z.output<Input> {

@@ -91,7 +91,7 @@ export const resumeResearch = defineOperation({
     if (run.kind !== "agent") {
       throw new AppError({
         code: "INVALID_INPUT",
-        message: "A single search cannot be resumed; ask it again.",
+        message: "A single search cannot be retried; ask it again.",
         run: { task_id: run.taskId, status: run.status, progress: run.progress },
       });
     }
@@ -102,8 +102,10 @@ export const resumeResearch = defineOperation({
     const { resumeAgentRun } = await import("../runs/start/resume.ts");
     const again = await sentAgain(deps, { run, input, newest });
     const refusal = await obstacle();
+    const consent =
+      refusal === undefined ? await requireCostConsent(deps, call, again) : { checkCost: thrower(refusal) };
     const resumed = await resumeAgentRun(research, {
-      checkCost: refusal === undefined ? (await requireCostConsent(deps, call, again)).checkCost : thrower(refusal),
+      ...consent,
       signal: call.signal,
       owner: call.owner,
       taskId: run.taskId,

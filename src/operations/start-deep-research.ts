@@ -17,7 +17,14 @@ import {
 } from "./start/started-run.ts";
 import { finishedResearch, researchText } from "./start/finished-research.ts";
 import { costSchema } from "./view/run-view.ts";
-import { costQuestion, dollars, estimateFor, requireCostConsent, runAgreedTo } from "./parts/cost-confirmation.ts";
+import {
+  costQuestion,
+  estimateFor,
+  type PaidStart,
+  requireCostConsent,
+  runAgreedTo,
+} from "./parts/cost-confirmation.ts";
+import { dollars } from "../costs/dollars.ts";
 import { pictureField, suggestionsField } from "./parts/answer-text.ts";
 import { type GivenMaterial, hasMaterial, materialFields, readMaterial, withFiles } from "./parts/material.ts";
 import { materialField, materialSent } from "./view/sent-material.ts";
@@ -105,7 +112,8 @@ export const startDeepResearch = defineOperation({
     const { query, force_new: forceNew } = input;
     const { agent } = currentAgent(input.model);
     const plan = input.plan ? ("wanted" as const) : undefined;
-    const cost = await costQuestion(deps, call, { about: aboutStart(given), query, agent, plan, tokens });
+    const answered = answerTo(deps, input, call);
+    const cost = await costQuestion(deps, call, { about: aboutStart(given), query, agent, plan, tokens, answered });
     const question = cost && withFiles(cost, files);
     if (question === undefined || forceNew) return question;
     // Joining a run costs nothing.
@@ -214,6 +222,7 @@ async function start(deps: OperationDeps, call: Call, { subject, input, agent, n
   return startResearch(research, {
     ...(await requireCostConsent(deps, call, { about: subject, query, agent, plan, tokens })),
     signal: call.signal,
+    occurrence: call.occurrence,
     owner: call.owner,
     client: call.client,
     query,
@@ -254,6 +263,18 @@ function variantFor({ query, plan, material, visualization, ...input }: Asked): 
 
 interface StartInput extends Asked {
   model: string;
+  force_new: boolean;
+}
+
+/** Finds a report of the same question with the same wishes, unless another one is wanted. */
+function answerTo(deps: OperationDeps, input: StartInput, { owner }: Call): PaidStart["answered"] {
+  const { force_new: forceNew, query, material } = input;
+  if (forceNew || material !== undefined) return undefined;
+  return async () => {
+    const { findAnswer } = await import("./question/asked-before.ts");
+    const { agent } = currentAgent(input.model);
+    return findAnswer(deps, { owner, query, agent, wishes: wishesOf(input) });
+  };
 }
 
 /** Whether the start would join a run instead of being paid for; a prediction until the start is committed. */
@@ -270,7 +291,7 @@ async function joinsRun(deps: OperationDeps, input: StartInput, { owner }: Call)
  * was lost joins that run instead of asking and paying again. Only a start that joins is changed: with other options it
  * may mean something else.
  */
-async function asClarifiedBefore<Input extends StartInput & { force_new: boolean }>(
+async function asClarifiedBefore<Input extends StartInput>(
   deps: OperationDeps,
   input: Input,
   call: Call,

@@ -7,9 +7,16 @@
 import { hash } from "node:crypto";
 import type { Clock } from "../platform/clock.ts";
 import { type Network, publicNetwork } from "./guard/dial.ts";
-import { PAGE_LIMITS, type PageLimits, type PageReading, type PageText, type ReadPage } from "./page.ts";
-import { createRobots, RobotsError, RobotsUnknownError } from "./robots/robots.ts";
-import { type FailedOutcome, failedOutcome, followRedirects } from "./transport/request.ts";
+import {
+  type FailedOutcome,
+  PAGE_LIMITS,
+  type PageLimits,
+  type PageReading,
+  type PageText,
+  type ReadPage,
+} from "./page.ts";
+import { createRobots } from "./robots/robots.ts";
+import { failedOutcome, followRedirects } from "./transport/request.ts";
 import { createHostQueue } from "./transport/host-queue.ts";
 import { createReadingThread } from "./worker/reading-thread.ts";
 
@@ -38,7 +45,7 @@ export function createPageReader({ clock, network = publicNetwork, ...options }:
 
   const fetchAndRead = async (url: string, signal: AbortSignal): Promise<Partial<PageReading> & Outcome> => {
     const followed = await followRedirects(url, { ...deps, permit: robots.permit }, signal);
-    if ("error" in followed) return { finalUrl: followed.url, ...outcomeOf(followed.error) };
+    if ("error" in followed) return { finalUrl: followed.url, ...failedOutcome(followed.error) };
     const { status, contentType, body } = followed.response;
     const receipt = { finalUrl: followed.url, httpStatus: status };
     const decided = byStatus(status);
@@ -78,12 +85,6 @@ function byStatus(status: number): FailedOutcome | undefined {
   if (status === 402) return { outcome: "unreadable", wall: "paywall" };
   if (status === 429) return { outcome: "unreachable", reason: "The site limits the rate of requests (status 429)." };
   return { outcome: "unreachable", reason: `The site answers with status ${status}.` };
-}
-
-function outcomeOf(error: unknown): FailedOutcome {
-  if (error instanceof RobotsError) return { outcome: "unreadable", wall: "robots" };
-  if (error instanceof RobotsUnknownError) return { outcome: "not_checked", reason: error.message };
-  return failedOutcome(error);
 }
 
 const hashOf = ({ title, blocks }: PageText): string => hash("sha256", [title, ...blocks].join("\n"));

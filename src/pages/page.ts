@@ -23,17 +23,26 @@ export interface Receipt {
 
 export type Wall = "login" | "paywall" | "captcha" | "consent" | "script_only" | "format" | "too_large" | "robots";
 
-export type PageReading = Receipt &
-  (
-    | { outcome: "text"; page: PageText }
-    | { outcome: "unreadable"; wall: Wall }
-    /** 404, 410, a soft 404, a parked domain, or a name that does not exist. */
-    | { outcome: "gone"; reason: string }
-    /** No answer, a server error, a rate limit, or a certificate fault. */
-    | { outcome: "unreachable"; reason: string }
-    /** Refused by the guard, or not attempted. */
-    | { outcome: "not_checked"; reason: string }
-  );
+export type FailedOutcome =
+  | { outcome: "unreadable"; wall: Wall }
+  /** 404, 410, a soft 404, a parked domain, or a name that does not exist. */
+  | { outcome: "gone"; reason: string }
+  /** No answer, a server error, a rate limit, or a certificate fault. */
+  | { outcome: "unreachable"; reason: string }
+  /** Refused by the guard, or not attempted. */
+  | { outcome: "not_checked"; reason: string };
+
+export type PageReading = Receipt & ({ outcome: "text"; page: PageText } | FailedOutcome);
+
+/** Thrown where a page cannot be fetched for a reason of its own. */
+export class PageError extends Error {
+  readonly outcome: FailedOutcome;
+
+  constructor(outcome: FailedOutcome) {
+    super(outcome.outcome);
+    this.outcome = outcome;
+  }
+}
 
 /** Reads one page; resolves with the outcome and does not reject, except when the signal is aborted. */
 export type ReadPage = (url: string, signal: AbortSignal) => Promise<PageReading>;

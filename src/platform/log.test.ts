@@ -43,7 +43,7 @@ test("without timestamps a line is its level and message (A2)", () => {
 });
 
 test("a JSON line has time, level, message and run id in fields (A2)", () => {
-  const { log, lines } = openLog({ format: "json", traceIds: () => ({ trace_id: "t" }) });
+  const { log, lines } = openLog({ format: "json" });
   log.forRun(RUN).info("one\ntwo");
   expect(lines.map((line) => JSON.parse(line))).toEqual([
     {
@@ -51,7 +51,6 @@ test("a JSON line has time, level, message and run id in fields (A2)", () => {
       level: "INFO",
       message: "one\ntwo",
       task_id: RUN,
-      trace_id: "t",
     },
   ]);
 });

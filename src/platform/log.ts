@@ -26,8 +26,6 @@ export interface LogOptions {
   showsAnnouncements?: boolean;
   /** Replaces secrets by their names. */
   redact: (text: string) => string;
-  /** Trace and span ids for JSON lines. */
-  traceIds?: () => object | undefined;
   write?: (line: string) => void;
 }
 
@@ -55,7 +53,7 @@ export function createLog(options: LogOptions, taskId?: string): Log {
     const text = options.redact(cleanText(message));
     const time = new Date().toISOString();
     if (options.format === "json") {
-      write(`${JSON.stringify({ time, level, message: text, task_id: taskId, ...options.traceIds?.() })}\n`);
+      write(`${JSON.stringify({ time, level, message: text, task_id: taskId })}\n`);
     } else {
       const [first = "", ...rest] = text.split(/\r?\n/);
       const stamp = options.timestamps === true ? ` (${stampOf(time, text, taskId)})` : "";

@@ -107,7 +107,7 @@ test("Markdown has verdicts and follow-ups after the report, cited by the number
 });
 
 test("HTML and Word have the same texts, with headings a level lower and their own footnotes (N8)", async () => {
-  const html = renderHtmlDocument(fileOf());
+  const html = await renderHtmlDocument(fileOf());
   expect(html).toMatch(
     /<h2 id="s-checked-citations">[^]*<td>conflict<\/td>\s*<td>It is \| 5 \*m\*\.<\/td>[^]*href="#source-4"/,
   );

@@ -5,11 +5,14 @@ import { cleanText } from "../platform/clean-text.ts";
 import { isoTime } from "../platform/clock.ts";
 import type { CitedRange } from "./citations.ts";
 import type { FurtherText } from "./further-text.ts";
+import type { Picture } from "./pictures/picture.ts";
 import type { Source } from "./report.ts";
 import { type Verification, verificationLine } from "./verification.ts";
 
 export interface ReportFile {
   query: string;
+  /** The user's own, which takes the place of the report's. */
+  title?: string | undefined;
   report: string;
   /** Numbered as the report cites them. */
   sources: readonly Source[];
@@ -24,6 +27,14 @@ export interface ReportFile {
   metadata: ReportMetadata | undefined;
   /** What follows the report, with the sources of all texts. */
   further?: { listed: readonly Source[]; texts: readonly FurtherText[] } | undefined;
+}
+
+/** A file that contains its pictures. */
+export interface EmbeddingFile extends ReportFile {
+  includeSources?: boolean;
+  pictures?: readonly Picture[] | undefined;
+  /** Google's Search Suggestions as received. */
+  searchSuggestions?: readonly string[] | undefined;
 }
 
 export interface ReportMetadata {
@@ -61,6 +72,10 @@ export function titleOf(query: string): string {
   const lastGap = cut.lastIndexOf(" ");
   return `${lastGap > MAX_TITLE_CHARACTERS / 2 ? cut.slice(0, lastGap) : cut}…`;
 }
+
+/** Above the text: the user's title, else the report's, else the question. */
+export const titleOfFile = ({ title, query }: Pick<ReportFile, "title" | "query">, own: string | undefined): string =>
+  title === undefined ? (own ?? titleOf(query)) : onOneLine(title);
 
 /** What is said above a report that is not complete. */
 export const partialText = ({ partial, reason }: Pick<ReportFile, "partial" | "reason">): string | undefined =>

@@ -39,6 +39,15 @@ export function numberSources(visited: VisitedSource[]): Source[] {
   });
 }
 
+/** The sources of one report whose pages another does not have. A redirect link hides its page: then site and title count. */
+export function addedSources(sources: readonly Source[], others: readonly Source[]): Source[] {
+  const known = new Set(others.map(keyOf));
+  return sources.filter((source) => !known.has(keyOf(source)));
+}
+
+const keyOf = ({ url, resolved_url: resolved = url, domain, title }: Source): string =>
+  isRedirect(resolved) ? `${domain}\n${title}` : pageKey(resolved);
+
 const REDIRECT_HOST = "vertexaisearch.cloud.google.com";
 
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).hostname : "");

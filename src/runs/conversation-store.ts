@@ -56,15 +56,17 @@ export async function lineOf(db: Database, taskId: string): Promise<Row[]> {
 export async function withEarlierCost(db: Database, row: Row): Promise<Run> {
   const run = runOf(row);
   if (run.part !== "plan" && run.carriesOn === undefined) return run;
-  const earlier = (await lineOf(db, row.task_id)).filter(
-    ({ task_id, interaction_id }) => task_id !== row.task_id && interaction_id !== null,
-  );
-  return earlier.length === 0 ? run : addUsage(run, earlier.map(runOf));
+  const earlier = (await lineOf(db, row.task_id)).filter(({ task_id }) => task_id !== row.task_id).map(runOf);
+  const charged = earlier.filter(isCharged);
+  return charged.length === 0 ? run : addUsage(run, charged);
 }
+
+/** An imported run has its costs, but no interaction. */
+const isCharged = ({ interactionId, cost }: Run): boolean => interactionId !== undefined || (cost.usd ?? 0) > 0;
 
 /** Without what was certainly not charged. */
 function addUsage(run: Run, earlier: Run[]): Run {
-  const charged = run.interactionId === undefined ? earlier : [...earlier, run];
+  const charged = isCharged(run) ? [...earlier, run] : earlier;
   const cost = charged.reduce<Cost>((sum, each) => addCosts(sum, each.cost), NO_COST);
   const isUnknown = earlier.some(({ usageFinal }) => !usageFinal) && cost.usd !== undefined;
   return {
@@ -74,7 +76,7 @@ function addUsage(run: Run, earlier: Run[]): Run {
       output: charged.reduce((sum, { tokens }) => sum + tokens.output, 0),
     },
     cost: roundCost({ ...cost, incomplete: cost.incomplete || isUnknown }),
-    usageFinal: run.interactionId === undefined ? earlier.every(({ usageFinal }) => usageFinal) : run.usageFinal,
+    usageFinal: isCharged(run) ? run.usageFinal : earlier.every(({ usageFinal }) => usageFinal),
   };
 }
 
@@ -166,7 +168,7 @@ export async function repeatsUnknown(db: Database, origin: string): Promise<bool
   return row?.interaction_id === null;
 }
 
-const PLAN_EXPIRED = errorColumns({
+export const PLAN_EXPIRED = errorColumns({
   code: "PLAN_EXPIRED",
   message: "The plan has expired: it was not approved in time. The research was not started or charged.",
 });

@@ -6,7 +6,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { Engine } from "./engine/engine.ts";
 import type { Database } from "../store/database.ts";
-import type { PollCounts } from "../telemetry/poll-counts.ts";
+import type { PollCounts } from "./poll/poll-counts.ts";
 import type { StartLimits } from "./start/limits-store.ts";
 import type { Run, UnsavedRun } from "./run.ts";
 import type { StartFailure } from "./start/start-store.ts";

@@ -4,19 +4,19 @@ import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { sql, type Transaction } from "kysely";
 import { z } from "zod";
 import { cleanText } from "../platform/clean-text.ts";
-import type { Source } from "../reports/report.ts";
+import { isRedirect, type Source } from "../reports/report.ts";
 import { type Database, storable, type Tables } from "../store/database.ts";
 import { appendEvents } from "./event-store.ts";
 import { lockRun, readColumns } from "./lock-store.ts";
 import { dropPictures, findPictures, pictureFacts, savePictures } from "./file-store.ts";
 import { costOfRun, RUN_COST } from "./ledger/ledger-store.ts";
-import { anyRecord, storedJson } from "./run-row.ts";
+import { anyRecord, readTags, storedJson } from "./run-row.ts";
 import type { NewResult, SavedRound, StoredResult } from "./run.ts";
 import { costFields } from "../costs/actual.ts";
 import { insertSearchable } from "../store/dialect.ts";
-import { questionWithTitle } from "../store/full-text.ts";
+import { besideReport, questionWithNames } from "../store/full-text.ts";
 
-const sourceList: z.ZodType<Source[]> = z.array(
+export const sourceList: z.ZodType<Source[]> = z.array(
   z.object({
     n: z.number(),
     title: z.string(),
@@ -71,7 +71,7 @@ export async function saveResult(
 ): Promise<void> {
   const values = { ...textColumns(result), raw: raw ?? null, partial: result.partial ? 1 : 0, saved_at: now } as const;
   await dropFromSearch(transaction, taskId);
-  const searched = { taskId, query, report: values.report_markdown };
+  const searched = { taskId, query, report: values.report_markdown, sources: result.sources };
   const search_rowid = isSearched ? await addToSearch(transaction, searched) : null;
   await transaction
     .insertInto("research_results")
@@ -112,7 +112,19 @@ const decompressSuggestions = (suggestions: Uint8Array | null): string[] =>
     : stringList.parse(JSON.parse(inflateRawSync(suggestions, { maxOutputLength: MAX_SUGGESTION_BYTES }).toString()));
 
 export async function findResult(db: Database, taskId: string): Promise<StoredResult | undefined> {
-  const row = await db.selectFrom("research_results").selectAll().where("task_id", "=", taskId).executeTakeFirst();
+  const row = await db
+    .selectFrom("research_results")
+    .select([
+      "report_markdown",
+      "sources_json",
+      "citations_json",
+      "metadata_json",
+      "partial",
+      "suggestions",
+      "supports_json",
+    ])
+    .where("task_id", "=", taskId)
+    .executeTakeFirst();
   if (row === undefined) return undefined;
   return {
     report: row.report_markdown,
@@ -126,20 +138,59 @@ export async function findResult(db: Database, taskId: string): Promise<StoredRe
   };
 }
 
+const claimed = (db: Database, taskId: string, reportHash: string | undefined) =>
+  db
+    .selectFrom("research_results")
+    .where("task_id", "=", taskId)
+    .where("claims_json", "is not", null)
+    .$if(reportHash !== undefined, (query) => query.where("report_hash", "=", reportHash ?? ""));
+
+/** The claims that the report with this hash was split into; undefined if it was not, or another report was. */
+export async function readClaimsJson(db: Database, taskId: string, reportHash: string): Promise<string | undefined> {
+  return (await claimed(db, taskId, reportHash).select("claims_json").executeTakeFirst())?.claims_json ?? undefined;
+}
+
+/** Whether a report was split into claims: any report of the run, or the one with this hash. */
+export const hasClaims = async (db: Database, taskId: string, reportHash?: string): Promise<boolean> =>
+  (await claimed(db, taskId, reportHash).select("task_id").executeTakeFirst()) !== undefined;
+
+export async function saveClaimsJson(
+  db: Database,
+  { taskId, reportHash, json }: { taskId: string; reportHash: string; json: string },
+): Promise<void> {
+  await db
+    .updateTable("research_results")
+    .set({ claims_json: storable(json), report_hash: reportHash })
+    .where("task_id", "=", taskId)
+    .execute();
+}
+
 /**
  * Whether a finished run has text, complete or partial, without reading it. Finished rounds count as partial; a plan is
  * no report.
  */
-export async function reportPresence(db: Database, taskId: string): Promise<{ partial: boolean } | undefined> {
+const linkList = z.array(z.looseObject({ url: z.string(), resolved_url: z.string().optional() }));
+
+interface ReportPresence {
+  partial: boolean;
+  /** Redirect links whose target was looked up and not found. */
+  unresolvedLinks?: number;
+}
+
+export async function reportPresence(db: Database, taskId: string): Promise<ReportPresence | undefined> {
   const result = await db
     .selectFrom("research_results")
     .innerJoin("research_tasks", "research_tasks.task_id", "research_results.task_id")
-    .select("partial")
+    .select(["partial", "links_resolved_at", "sources_json"])
     .where("research_results.task_id", "=", taskId)
     .where("part", "!=", "plan")
     .where((where) => where(where.fn("trim", ["report_markdown"]), "!=", ""))
     .executeTakeFirst();
-  if (result !== undefined) return { partial: result.partial === 1 };
+  if (result !== undefined) {
+    const sources = result.links_resolved_at === null ? [] : storedJson(result.sources_json, linkList);
+    const unresolved = sources.filter(({ url, resolved_url: found }) => found === undefined && isRedirect(url));
+    return { partial: result.partial === 1, unresolvedLinks: unresolved.length };
+  }
   const round = roundsOf(db, taskId).select("seq").where("event_key", "=", roundKey(1));
   return (await round.executeTakeFirst()) === undefined ? undefined : { partial: true };
 }
@@ -280,28 +331,37 @@ export async function recordFigures(db: Database, taskId: string): Promise<void>
 /** Returns the row of the index. Call it after the update that ends the run: no title given in the meantime is missed. */
 export async function addToSearch(
   transaction: Database,
-  { taskId, query, report }: { taskId: string; query: string; report: string },
+  { taskId, query, report, sources }: { taskId: string; query: string; report: string; sources: readonly Source[] },
 ): Promise<number> {
-  const run = transaction.selectFrom("research_tasks").select("title").where("task_id", "=", taskId);
-  const title = (await run.executeTakeFirst())?.title ?? undefined;
-  const texts = { task_id: taskId, query: questionWithTitle(query, title), report };
+  const texts = { task_id: taskId, report, ...(await searchTexts(transaction, { taskId, query, sources })) };
   return insertSearchable(transaction, transaction.insertInto("research_search").values(texts));
 }
 
-/** Nothing to do for a run without a report, whose title is added with the report. */
-export async function updateTitleInSearch(
-  transaction: Database,
-  { taskId, query, title }: { taskId: string; query: string; title: string | undefined },
-): Promise<void> {
+async function searchTexts(
+  db: Database,
+  { taskId, query, sources }: { taskId: string; query: string; sources: readonly Source[] },
+) {
+  const row = db.selectFrom("research_tasks").select(["title", "tags", "note"]).where("task_id", "=", taskId);
+  const { title = null, tags = null, note = null } = (await row.executeTakeFirst()) ?? {};
+  const names = [title ?? undefined, readTags(tags).join(" ")];
+  return { query: questionWithNames(query, names), beside: besideReport(note, sources) };
+}
+
+/** After a change of title, tags, note or sources. Nothing to do without a report, with which they are indexed. */
+export async function updateSearch(transaction: Database, taskId: string): Promise<void> {
+  const row = await transaction
+    .selectFrom("research_results")
+    .innerJoin("research_tasks", "research_tasks.task_id", "research_results.task_id")
+    .select(["query", "sources_json", "search_rowid"])
+    .where("research_results.task_id", "=", taskId)
+    .where("search_rowid", "is not", null)
+    .executeTakeFirst();
+  if (row === undefined) return;
+  const { query, sources_json: json, search_rowid: rowid } = row;
   await transaction
     .updateTable("research_search")
-    .set({ query: questionWithTitle(query, title) })
-    .where("rowid", "=", (found) =>
-      found
-        .selectFrom("research_results")
-        .select((result) => result.ref("search_rowid").$notNull().as("rowid"))
-        .where("task_id", "=", taskId),
-    )
+    .set(await searchTexts(transaction, { taskId, query, sources: storedJson(json, sourceList) }))
+    .where("rowid", "=", rowid)
     .execute();
 }
 

@@ -6,6 +6,7 @@ import type { Tables } from "../store/database.ts";
 import { obstacleOf } from "./poll/obstacle.ts";
 import {
   FOLLOWUP_CONTEXTS,
+  IMPORTED,
   type PolledRun,
   RUN_KINDS,
   RUN_PARTS,
@@ -16,19 +17,27 @@ import {
 } from "./run.ts";
 import { type CostOfRun, costOfRun } from "./ledger/ledger-store.ts";
 
+/** Created once: creating a schema takes longer than reading a row with it. */
+const storedStatus = z.enum(STORED_STATUSES);
+const storedKind = z.enum(RUN_KINDS);
+const storedPart = z.enum(RUN_PARTS);
+const storedContext = z.enum(FOLLOWUP_CONTEXTS).nullable();
+
 /** A stored run with what the ledger says of its cost. */
 export type Row = Selectable<Tables["research_tasks"]> & CostOfRun;
 
 /** A plan waits for the user, who approves or changes it; the research is a run of its own. */
 const statusOf = ({ part, status }: Pick<Row, "part" | "status">): RunStatus =>
-  part === "plan" && status === "completed" ? "awaiting_approval" : z.enum(STORED_STATUSES).parse(status);
+  part === "plan" && status === "completed" ? "awaiting_approval" : storedStatus.parse(status);
 
 /**
  * Whether it is certain that nothing was charged, although no usage was reported: Google accepted no paid request, or
- * there was no program to ask. A cancel that is not confirmed may have come too late.
+ * every request of a search failed before Google answered it. A cancel that is not confirmed may have come too late.
  */
 function isUncharged(row: Row): boolean {
-  if (row.kind !== "agent") return row.status === "failed" && row.error_code === "CLI_NOT_FOUND";
+  if (row.backend === IMPORTED) return true;
+  // The ledger has each request from before it is sent.
+  if (row.kind !== "agent") return row.status === "failed" && row.may_be_charged !== 1;
   const hasEnded = row.status === "failed" || (row.status === "cancelled" && row.cancel_confirmed === 1);
   return hasEnded && row.interaction_id === null;
 }
@@ -43,13 +52,20 @@ function errorOf({ error_code: code, error_message: message, error_suggestion: s
   return { code, message: message ?? "", ...(suggestion === null ? {} : { suggestion }) };
 }
 
+/** Each tag stands between two spaces, so that one is found without its parts. */
+export const readTags = (stored: string | null): string[] => (stored ?? "").split(" ").filter((tag) => tag !== "");
+export const storedTags = (tags: readonly string[]): string | null =>
+  tags.length === 0 ? null : ` ${tags.join(" ")} `;
+
 export const runOf = (row: Row): Run => ({
   taskId: row.task_id,
   owner: row.owner,
-  kind: z.enum(RUN_KINDS).parse(row.kind),
-  part: z.enum(RUN_PARTS).parse(row.part),
+  kind: storedKind.parse(row.kind),
+  part: storedPart.parse(row.part),
   query: row.query,
   title: row.title ?? undefined,
+  tags: readTags(row.tags),
+  note: row.note ?? undefined,
   starred: row.starred === 1,
   archived: row.archived === 1,
   status: statusOf(row),
@@ -70,7 +86,7 @@ export const runOf = (row: Row): Run => ({
   interactionId: row.interaction_id ?? undefined,
   parentTaskId: row.parent_task_id ?? undefined,
   carriesOn: row.carries_on ?? undefined,
-  followupContext: z.enum(FOLLOWUP_CONTEXTS).nullable().parse(row.followup_context) ?? undefined,
+  followupContext: storedContext.parse(row.followup_context) ?? undefined,
   cancelRequestedAt: row.cancel_requested_at ?? undefined,
   cancelConfirmed: row.cancel_confirmed === null ? undefined : row.cancel_confirmed === 1,
   enableNotifications: row.enable_notifications === 1,
@@ -86,7 +102,7 @@ export const runAtGoogleOf = (row: Row): RunAtGoogle => ({ ...runOf(row), intera
 
 export const polledRunOf = (row: Row): PolledRun => ({
   ...runAtGoogleOf(row),
-  status: z.enum(STORED_STATUSES).parse(row.status),
+  status: storedStatus.parse(row.status),
   deadlineAt: row.deadline_at ?? Number.MAX_SAFE_INTEGER,
   completedAt: row.completed_at ?? row.created_at,
   oddAnswer: row.odd_answer ?? undefined,

@@ -1,5 +1,6 @@
 /** SQL for searches that run in this process and for what continues them, and for reading and listing runs of every kind. */
 
+import { sql } from "kysely";
 import type { Cost } from "../costs/actual.ts";
 import { type Database, storable } from "../store/database.ts";
 import { databaseNow, progressAtLeast } from "../store/dialect.ts";
@@ -17,6 +18,8 @@ export interface NewRun extends Pick<
   "client" | "kind" | "options" | "owner" | "parentTaskId" | "query" | "taskId"
 > {
   processId: string;
+  /** The schedule that starts it. */
+  scheduleId?: string | undefined;
   now: number;
 }
 
@@ -33,6 +36,7 @@ export async function insertRunning(db: Database, run: NewRun): Promise<void> {
       options_json: JSON.stringify(run.options),
       client: run.client ?? null,
       parent_task_id: run.parentTaskId ?? null,
+      schedule_id: run.scheduleId ?? null,
       enable_notifications: 0,
       created_at: run.now,
       started_at: run.now,
@@ -155,6 +159,8 @@ export interface RunFilter {
   kind: RunKind | undefined;
   /** True: only starred runs. */
   starred?: boolean | undefined;
+  /** Only runs with this tag. */
+  tag?: string | undefined;
   /** True: only archived runs, false: only others, undefined: both. */
   archived?: boolean | undefined;
   limit: number;
@@ -162,15 +168,28 @@ export interface RunFilter {
   before: { createdAt: number; taskId: string } | undefined;
 }
 
+/** Stored tags have a space on both sides. */
+export const hasTag = (tag: string) => sql<boolean>`(tags > '' and replace(tags, ${` ${tag} `}, '') <> tags)`;
+
+/** With another condition beside it, SQLite would read all runs of the owner, newest first. */
+const taggedRuns = (db: Database, { owner, tag = "" }: Pick<RunFilter, "owner" | "tag">) =>
+  db.selectFrom("research_tasks").select("task_id").where("owner", "=", owner).where(hasTag(tag));
+
 /** Newest first. Returns up to one run more than `limit`, which shows that there is another page. */
 export async function listRuns(db: Database, filter: RunFilter): Promise<Run[]> {
   let query = db
     .selectFrom("research_tasks")
     .selectAll("research_tasks")
     .select(RUN_COST)
-    .where("owner", "=", filter.owner)
+    .where((where) =>
+      filter.tag === undefined ? where("owner", "=", filter.owner) : where("task_id", "in", taggedRuns(db, filter)),
+    )
     .where(isListed);
-  if (filter.status !== undefined) query = query.where(hasStatus(filter.status));
+  if (filter.status !== undefined) {
+    const isWanted = hasStatus(filter.status);
+    // `is true` keeps SQLite from reading all runs with this status instead.
+    query = query.where(filter.tag === undefined ? isWanted : sql<boolean>`(${isWanted}) is true`);
+  }
   if (filter.kind !== undefined) query = query.where("kind", "=", filter.kind);
   if (filter.starred === true) query = query.where("starred", "=", 1);
   if (filter.archived !== undefined) query = query.where("archived", "=", filter.archived ? 1 : 0);
@@ -215,6 +234,16 @@ export async function finishedAgentRuns(db: Database, owner: string, limit: numb
     // A plan and a follow-up take seconds and cents.
     .where("part", "in", ["question", "research"])
     .where("status", "=", "completed")
+    // An imported run has only released rows: its figures are those of its archive.
+    .where((run) =>
+      run.exists(
+        run
+          .selectFrom("ledger")
+          .select("entry_id")
+          .whereRef("ledger.task_id", "=", "research_tasks.task_id")
+          .where("state", "!=", "released"),
+      ),
+    )
     .orderBy("created_at", "desc")
     .limit(limit)
     .execute();

@@ -12,6 +12,9 @@ import type { Obstacle } from "./poll/obstacle.ts";
 export const RUN_KINDS = ["search", "deep_search", "deep_research", "agent"] as const;
 export type RunKind = (typeof RUN_KINDS)[number];
 
+/** The backend of a report that was written elsewhere. */
+export const IMPORTED = "import";
+
 /** What a run is in its conversation: its opening question, or what follows from that. */
 export const RUN_PARTS = ["question", "plan", "research", "followup", "table"] as const;
 export type RunPart = (typeof RUN_PARTS)[number];
@@ -45,7 +48,7 @@ export const STATUS_LABELS: Record<RunStatus, string> = {
   pending: "Waiting",
   running: "Running",
   running_async: "Running",
-  start_unknown: "Unconfirmed start",
+  start_unknown: "Start unknown",
   awaiting_approval: "Waiting for approval",
   completed: "Completed",
   failed: "Failed",
@@ -71,6 +74,10 @@ const LEGAL_TRANSITIONS: Record<StoredStatus, readonly StoredStatus[]> = {
 /** The states from which `to` may be entered; every status update names them in its WHERE clause. */
 export const statesBefore = (to: StoredStatus): StoredStatus[] =>
   STORED_STATUSES.filter((from) => LEGAL_TRANSITIONS[from].includes(to));
+
+/** Failed before Google accepted anything: nothing was charged, and there is nothing to read. Lists for people leave it out. */
+export const failedUncharged = ({ status, cost }: Pick<Run, "status" | "cost">): boolean =>
+  status === "failed" && cost.usd === 0;
 
 export const isFinished = (status: RunStatus): boolean =>
   status === "completed" || status === "failed" || status === "cancelled";
@@ -107,6 +114,10 @@ export interface Run {
   query: string;
   /** The name that the user gave it. */
   title?: string | undefined;
+  /** The words that the user gave it, in lower case. */
+  tags: readonly string[];
+  /** What the user noted on it. */
+  note?: string | undefined;
   starred: boolean;
   archived: boolean;
   status: RunStatus;
@@ -169,8 +180,8 @@ export interface RunAtGoogle extends Run {
 }
 
 /**
- * A run while `next_poll_at` is set. That includes finished runs: completed ones whose usage is missing, cancelled ones
- * that Google has not confirmed, and failed ones that a user asked to poll again.
+ * A run while `next_poll_at` is set. That includes finished runs: those whose usage is missing, cancelled ones that Google
+ * has not confirmed, and failed ones whose report may still arrive.
  */
 export interface PolledRun extends RunAtGoogle {
   /** As it is stored: a complete plan is completed. */

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { AppError } from "../errors.ts";
-import { type Answer, PaidFailure } from "../gemini/search-backend.ts";
-import { executeResearchWithCorrection, type SearchDeps } from "./correct-json.ts";
+import { type Answer, type Backend, PaidFailure } from "../gemini/search-backend.ts";
+import { type DraftSink, executeResearchWithCorrection, type SearchDeps } from "./correct-json.ts";
 import { SEARCH_SCHEMA } from "./schemas.ts";
 import { silentLog as log } from "../../test/kit/log.ts";
 
 const WHOLE =
   '```json\n{"success": true, "report": "The bridge opened in 1932.", "metadata": {"sources_visited": ["https://a.example"]}}\n```';
 
-function research(ask: () => Promise<Answer>) {
+function research(ask: Backend["ask"], onDraft?: DraftSink) {
   const deps: SearchDeps = {
     backend: { name: "api", obstacle: () => undefined, ask },
     prompts: { render: () => "a correction", hasPlaceFor: () => true },
@@ -22,6 +22,7 @@ function research(ask: () => Promise<Answer>) {
   const call = {
     signal: new AbortController().signal,
     onActivity: () => {},
+    onDraft,
     onRoundStart: () => {},
     onAsk: async () => () => {},
   };
@@ -51,6 +52,19 @@ const broken = (partial: string, retryable: boolean) => async (): Promise<Answer
     retryable,
   });
 };
+
+test("a draft that cannot be shown does not end the call: its answer arrives (A13, C7)", async () => {
+  const ask: Backend["ask"] = async ({ onText }) => {
+    onText?.(WHOLE.slice(0, WHOLE.indexOf(" in 1932")));
+    return prose(WHOLE);
+  };
+  const shown: (string | undefined)[] = [];
+  const { answer } = await research(ask, (read) => {
+    shown.push(read());
+    throw new Error("The terminal is gone.");
+  });
+  expect([shown, answer.report]).toEqual([["The bridge opened"], "The bridge opened in 1932."]);
+});
 
 test.each([true, false])("a complete answer of a failed call is used (retryable: %s) (E6, C7)", async (retryable) => {
   const { answer, sources } = await research(broken(WHOLE, retryable));

@@ -12,7 +12,8 @@ import {
 import { cancelled } from "../gemini/failures.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
-import { type Extraction, extractJsonFromOutput } from "./extract-json.ts";
+import { unexpectedError } from "../platform/unexpected-error.ts";
+import { type Extraction, extractJsonFromOutput, reportSoFar } from "./extract-json.ts";
 import type { Prompts } from "./prompts.ts";
 import { type AnswerSchema, isEcho, type ResearchAnswer } from "./schemas.ts";
 
@@ -32,10 +33,14 @@ interface InvalidOutputs {
   keep(text: string): Promise<{ path: string; remove(): Promise<void> }>;
 }
 
+export type DraftSink = (read: () => string | undefined) => void;
+
 /** The caller's signal and callbacks during a search. */
 export interface SearchCall {
   signal: AbortSignal;
   onActivity: (activity: string) => void;
+  /** Receives a function that reads the report so far, each time that more of it is written. */
+  onDraft?: DraftSink | undefined;
   /** Receives the start of each round of a search that has several. */
   onRoundStart: (round: string) => void;
   /** Called before each model call; the function that it resolves with receives the answer, usable or not, or the failure. */
@@ -210,10 +215,24 @@ async function askMain(deps: SearchDeps, question: Question, call: SearchCall): 
 }
 
 async function ask(deps: SearchDeps, call: SearchCall, request: PaidCall): Promise<Answer> {
-  const { signal, onActivity } = call;
+  const { signal, onActivity, onDraft } = call;
+  const onText = (text: string): void => {
+    try {
+      onDraft?.(() => reportSoFar(text));
+    } catch (error) {
+      // A draft that cannot be shown must not end a paid call. It is tried again with the next text.
+      deps.log.debug(unexpectedError(error).message);
+    }
+  };
   const settle = await call.onAsk(request);
   try {
-    const answer = await deps.backend.ask({ ...request, signal, onActivity, log: deps.log });
+    const answer = await deps.backend.ask({
+      ...request,
+      signal,
+      onActivity,
+      onText: request.purpose === "research" ? onText : undefined,
+      log: deps.log,
+    });
     settle(answer);
     return answer;
   } catch (error) {
@@ -309,7 +328,11 @@ function exhausted({ cycles, corrections, bestText, partialText, lastFailure }: 
   if (lastFailure !== undefined && bestText === "") {
     return new AppError({
       code: lastFailure.code,
-      message: `${lastFailure.message} All retries are used up (${counts}).`,
+      // Without a network every try failed alike: how many there were says nothing.
+      message:
+        lastFailure.reason === "network"
+          ? lastFailure.message
+          : `${lastFailure.message} All retries are used up (${counts}).`,
       suggestion: lastFailure.suggestion,
       details: {
         ...lastFailure.details,

@@ -55,11 +55,15 @@ interface DeepSearchResult {
   verification: Verification;
   /** Claims of the result that carry the answer and that no page was found to support. */
   open: string[];
+  /** Why it ended before its last round. */
+  stopped: string | undefined;
 }
 
 interface Progress {
   iterations: number;
   rounds: Round[];
+  /** Why no further round is made: the message of a budget's refusal. */
+  stopped?: string;
 }
 
 export async function deepSearch(deps: SearchDeps, search: DeepSearch, call: SearchCall): Promise<DeepSearchResult> {
@@ -70,9 +74,10 @@ export async function deepSearch(deps: SearchDeps, search: DeepSearch, call: Sea
   }
   const best = latest(progress);
   if (best === undefined) throw new Error("A deep search ended without a first round.");
-  const { iterations, rounds } = progress;
+  const { iterations, rounds, stopped } = progress;
   deps.log.info(`Deep search completed: ${iterations} rounds, verified: ${best.verified}`);
-  return { best, verified: best.verified, iterations, rounds, ...verificationOf(verifiedReport(progress, best)) };
+  const { verified } = best;
+  return { best, verified, iterations, rounds, stopped, ...verificationOf(verifiedReport(progress, best)) };
 }
 
 const visitedIn = ({ rounds }: Progress): VisitedSource[] => rounds.flatMap(({ sources }) => sources);
@@ -93,7 +98,7 @@ const hasConflict = ({ iterations, rounds }: Progress, round: Round): boolean =>
 const latest = (progress: Progress): Round | undefined => progress.rounds.at(-1);
 
 const isDone = (progress: Progress, maxRounds: number): boolean =>
-  progress.iterations >= maxRounds || latest(progress)?.verified === true;
+  progress.iterations >= maxRounds || progress.stopped !== undefined || latest(progress)?.verified === true;
 
 async function nextRound(
   deps: SearchDeps,
@@ -125,6 +130,7 @@ async function nextRound(
     // Without a first result the search cannot continue; a cancel is not a failed round.
     if (current === undefined || !(error instanceof AppError) || error.code === "CANCELLED") throw error;
     deps.log.warn(`Round ${roundNumber} failed: ${error.message}`);
+    if (error.code === "BUDGET_EXCEEDED") return { ...progress, stopped: error.message };
     return { ...progress, iterations: roundNumber };
   }
 }

@@ -63,8 +63,8 @@ export function extractJsonFromOutput(output: string, schema: AnswerSchema, opti
 /** An incomplete object without a report is not readable text. */
 const proseIn = (text: string): string | undefined => (/[{[]/.test(text) ? undefined : text);
 
-/** The report of a truncated answer, without the JSON around it. */
-function reportSoFar(text: string): string | undefined {
+/** The report of a truncated answer, or of one that is still written, without the JSON around it. */
+export function reportSoFar(text: string): string | undefined {
   const [first] = findCandidates(text);
   const value = first === undefined ? undefined : readAnchored(text.slice(first.start, first.limit))?.value;
   return value?.["success"] === false ? undefined : answerAfter(first?.start ?? 0, reportOf(value));

@@ -97,7 +97,7 @@ describe("the user's prompt directory (B9)", () => {
     const { render, lines } = promptsWith(own);
     for (const _ of [1, 2]) expect(render("search-prompt", VALUES)).toContain("# Task: search");
     expect(lines).toEqual([
-      "[WARN] search-prompt.md in GEMINI_SEARCH_PROMPTS_DIR cannot be read; the built-in one is used.\n",
+      "[WARN] search-prompt.md in GEMINI_SEARCH_TEMPLATES_DIR cannot be read; the built-in one is used.\n",
     ]);
   });
 });

@@ -60,7 +60,7 @@ function readTemplate(name: PromptName, { packaged, own, log }: PromptsOptions):
       return readFileSync(join(own, `${name}.md`), "utf8");
     } catch (error) {
       const missing = errorCodeOf(error) === "ENOENT";
-      if (!missing) log.warn(`${name}.md in GEMINI_SEARCH_PROMPTS_DIR cannot be read; the built-in one is used.`);
+      if (!missing) log.warn(`${name}.md in GEMINI_SEARCH_TEMPLATES_DIR cannot be read; the built-in one is used.`);
     }
   }
   return readFileSync(join(packaged, `${name}.md`), "utf8");

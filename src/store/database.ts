@@ -36,6 +36,7 @@ export interface Tables {
     started_at: number | null;
     updated_at: number;
     completed_at: number | null;
+    /** Until when a report may arrive: when Google has ended the run without one, the past. Of a plan, when it expires. */
     deadline_at: number | null;
     /** Mirrors the current attempt. */
     interaction_id: string | null;
@@ -68,6 +69,10 @@ export interface Tables {
     joined_at: number | null;
     /** The name that the user gave the run, on one line; null: the run is shown by its question. */
     title: string | null;
+    /** The words that the user gave the run, in lower case, each between two spaces; null: none. */
+    tags: string | null;
+    /** What the user noted on the run. */
+    note: string | null;
     starred: Generated<Flag>;
     /** Archived runs have ended, and are hidden from the list of the page and of the terminal. */
     archived: Generated<Flag>;
@@ -77,6 +82,8 @@ export interface Tables {
     carries_on: string | null;
     /** It led to nothing, so the run that it carries on is open again. */
     gave_way: Generated<Flag>;
+    /** The schedule that started it, which may have ended since. */
+    schedule_id: string | null;
   };
   research_attempts: {
     attempt_id: string;
@@ -121,6 +128,8 @@ export interface Tables {
     estimated: Generated<Flag>;
     /** Budgets of which this start reached a threshold, such as `BUDGET_DAY_USD 80`, as a JSON array; each warns once. */
     warned: string | null;
+    /** Of a run that a schedule started: counted against the budget of the schedule, also once the run is deleted. */
+    schedule_id: string | null;
   };
   research_results: {
     task_id: string;
@@ -142,6 +151,10 @@ export interface Tables {
     suggestions: Uint8Array | null;
     /** Google's grounding supports: a JSON array of segments with the pages of each; null without any. */
     supports_json: string | null;
+    /** The claims of the report, split when they are first needed. */
+    claims_json: string | null;
+    /** SHA-256 of the report that was split, in hex: a report that arrives late replaces an earlier one. */
+    report_hash: string | null;
   };
   /**
    * Files that a start sends, kept only while it may have to be repeated, and the pictures of a report. Each kind is
@@ -154,13 +167,6 @@ export interface Tables {
     /** The type and size of a picture, and its place in the report; null for a sent file. */
     facts_json: string | null;
     content: Uint8Array;
-  };
-  /** The claims of a report, split when they are first needed. */
-  research_claims: {
-    task_id: string;
-    /** SHA-256 of the report that was split, in hex: a report that arrives late replaces an earlier one. */
-    report_hash: string;
-    claims_json: string;
   };
   /** The last check of a cited page, by the number of its source. */
   research_pages: {
@@ -203,18 +209,64 @@ export interface Tables {
     /** Identifies the event of Google's stream, or the round; null for other events of this program. */
     event_key: string | null;
   };
+  /** A question that is asked again and again. */
+  schedules: {
+    schedule_id: string;
+    owner: string;
+    /** The operation that starts each run, and its input. */
+    operation: "search" | "deep_search" | "start_deep_research";
+    input_json: string;
+    /** When, as `Rule`. */
+    rule_json: string;
+    /** What its runs may cost together. */
+    budget_micros: number;
+    paused: Generated<Flag>;
+    /** The next occurrence, which is claimed by changing it; null: there is none. */
+    next_at: number | null;
+    /** The last occurrence that was claimed or passed over: none up to it comes again, whatever the clock says. */
+    last_at: number | null;
+    /** Why the last occurrence was passed over, or the one that is due waits. */
+    problem: "budget" | "limit" | "unfinished" | "unavailable" | "failed" | null;
+    /** When the run was created whose end was announced last. */
+    told_until: Generated<number>;
+    created_at: number;
+    updated_at: number;
+  };
   notification_outbox: {
     outbox_id: Generated<number>;
     task_id: string;
+    /** `desktop`, or the id of a webhook. */
     channel: string;
     kind: string;
     payload_json: string;
     created_at: number;
-    /** Not sent before this time, because the waiting call may withdraw it; 0: send at once. */
+    /** Not sent before this time: the waiting call may withdraw it, or a delivery has failed; 0: send at once. */
     not_before: Generated<number>;
     claimed_by: string | null;
     claimed_at: number | null;
     sent_at: number | null;
+    /** Deliveries to a webhook that have failed. */
+    attempts: Generated<number>;
+  };
+  /** Addresses that are sent events of an owner's runs: webhooks, and subscriptions of MCP clients. */
+  webhooks: {
+    webhook_id: string;
+    owner: string;
+    url: string;
+    /** Signs the deliveries, so it is stored as it is; null where the receiver checks no signature. */
+    secret: string | null;
+    shape: string;
+    /** The names of the events, each between two spaces. */
+    events: string;
+    /** Only events of this run; null: of all runs. */
+    task_id: string | null;
+    /** The address may be private, and need not be https: the operator has added it at the terminal. */
+    is_private: Generated<Flag>;
+    created_at: number;
+    /** Of a subscription, unless its client renews it. */
+    expires_at: number | null;
+    /** Why nothing is sent any more; null while it is. */
+    disabled: string | null;
   };
   processes: {
     process_id: string;
@@ -268,6 +320,8 @@ export interface Tables {
     /** The question; of a run with a title, the title and then the question. */
     query: string;
     report: string;
+    /** The user's note, and the sources in words. */
+    beside: string;
   };
 }
 

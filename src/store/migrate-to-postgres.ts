@@ -29,18 +29,19 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   table("ledger", ["entry_id"]),
   table("research_results", ["task_id"], 20),
   table("research_files", ["task_id", "kind", "n"], 2),
-  table("research_claims", ["task_id"], 20),
   table("research_pages", ["task_id", "source"]),
   table("research_evidence", ["task_id", "claim", "source", "kind"]),
   table("research_events", ["task_id", "seq"], 50),
   table("notification_outbox", ["outbox_id"]),
+  table("schedules", ["schedule_id"]),
+  table("webhooks", ["webhook_id"]),
   table("access_tokens", ["token_hash"]),
 ];
 
-/** Short-lived or tied to a process, and the full-text index, which is built from runs and results. */
+/** Short-lived or tied to a process, and the full-text index, whose texts are copied, but not compared. */
 export const NOT_COPIED_TABLES: readonly string[] = ["processes", "leases", "page_keys", "research_search"];
 
-export interface StorePair {
+interface StorePair {
   source: Database;
   target: Database;
 }
@@ -60,8 +61,7 @@ export interface Comparison {
   table: string;
   source: number;
   target: number;
-  /** Undefined when the rows were only counted. */
-  same: boolean | undefined;
+  same: boolean;
 }
 
 export interface MigrationResult {
@@ -74,7 +74,7 @@ export interface MigrationResult {
 export function migrateStore(options: MigrationOptions): Promise<MigrationResult> {
   const { target, targetName, force, progress } = options;
   return options.source.transaction().execute(async (source) => {
-    if ((await countStores({ source, target })).some((counted) => counted.target > 0)) {
+    if (await hasRows(target)) {
       const tables = await compareStores({ source, target }, progress);
       if (differing(tables).length > 0 && (await readMark(source))?.target !== targetName) throw otherData();
       await markMigrated(source, options);
@@ -94,6 +94,9 @@ export function migrateStore(options: MigrationOptions): Promise<MigrationResult
   });
 }
 
+/** Each has a whole report. */
+const INDEXED_BATCH = 20;
+
 async function copyAll({ source, target, progress, signal }: MigrationOptions): Promise<void> {
   // Building the index takes long; a run may precede its parent.
   await sql`set local statement_timeout = 0`.execute(target);
@@ -110,11 +113,13 @@ async function copyAll({ source, target, progress, signal }: MigrationOptions): 
     }
   }
   progress("Indexing the reports");
-  await sql`
-    insert into research_search (rowid, task_id, query, report)
-    select result.search_rowid, result.task_id, coalesce(run.title || chr(10), '') || run.query, result.report_markdown
-    from research_results as result join research_tasks as run on run.task_id = result.task_id
-    where result.search_rowid is not null`.execute(target);
+  for (let after = 0; ;) {
+    const texts = source.selectFrom("research_search").select(["rowid", "task_id", "query", "report", "beside"]);
+    const rows = await texts.where("rowid", ">", after).orderBy("rowid").limit(INDEXED_BATCH).execute();
+    if (rows.length > 0) await insertRows(target, "research_search", rows);
+    after = rows.at(-1)?.rowid ?? after;
+    if (rows.length < INDEXED_BATCH) break;
+  }
   for (const [name, key] of [
     ["notification_outbox", "outbox_id"],
     ["research_search", "rowid"],
@@ -126,7 +131,7 @@ async function copyAll({ source, target, progress, signal }: MigrationOptions): 
 }
 
 /** Compares the number and the contents of all rows. Read-only. */
-export async function compareStores(
+async function compareStores(
   { source, target }: StorePair,
   progress: (message: string) => void,
 ): Promise<Comparison[]> {
@@ -139,19 +144,13 @@ export async function compareStores(
   return tables;
 }
 
-/** Counts the rows of both databases, either of which may have no tables yet. */
-export async function countStores({ source, target }: StorePair): Promise<Comparison[]> {
-  const tables: Comparison[] = [];
-  const count = async (db: Database, name: string): Promise<number> =>
-    (await tableExists(db, name)) ? countRows(db, name) : 0;
-  for (const { name } of COPIED_TABLES) {
-    tables.push({ table: name, source: await count(source, name), target: await count(target, name), same: undefined });
-  }
-  return tables;
+async function hasRows(db: Database): Promise<boolean> {
+  for (const { name } of COPIED_TABLES) if ((await countRows(db, name)) > 0) return true;
+  return false;
 }
 
-export const differing = (tables: readonly Comparison[]): string[] =>
-  tables.filter(({ same }) => same === false).map(({ table: name }) => name);
+const differing = (tables: readonly Comparison[]): string[] =>
+  tables.filter(({ same }) => !same).map(({ table: name }) => name);
 
 async function countRows(db: Database, name: string): Promise<number> {
   const { rows } = await sql<{ count: number }>`select count(*) as count from ${sql.table(name)}`.execute(db);
@@ -212,6 +211,8 @@ async function markMigrated(
   await sql`create table if not exists migrated_to (target text not null, at bigint not null)`.execute(source);
   await sql`delete from migrated_to`.execute(source);
   await sql`insert into migrated_to values (${targetName}, ${now})`.execute(source);
+  // The copies start their runs.
+  await sql`update schedules set paused = 1, next_at = null`.execute(source);
 }
 
 async function readMark(source: Database): Promise<{ target: string; at: number } | undefined> {
@@ -249,12 +250,6 @@ function rejectDifferences(tables: readonly Comparison[]): void {
     message: `The copied rows differ from the file in: ${different.join(", ")}. Nothing was changed; keep using the file.`,
     suggestion: "Another program writes to the PostgreSQL database. Use an empty database for the migration.",
   });
-}
-
-/** Throws if the target contains data that did not come from this source. */
-export async function rejectOtherTarget({ source, target }: StorePair): Promise<void> {
-  if ((await readMark(source)) !== undefined) return;
-  if ((await countStores({ source, target })).some((counted) => counted.target > 0)) throw otherData();
 }
 
 const otherData = (): AppError =>

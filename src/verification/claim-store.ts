@@ -3,9 +3,12 @@
 import { z } from "zod";
 import type { Claim } from "../claims/evidence.ts";
 import type { Cost } from "../costs/actual.ts";
+import { type Budgets, hasHardLimit } from "../costs/budget.ts";
+import { refusalOf } from "../runs/ledger/budget-store.ts";
 import { judgeMicros, microsOf, release, reserve, settleEntry } from "../runs/ledger/ledger-store.ts";
 import { lockRun, readColumns } from "../runs/lock-store.ts";
-import { type Database, storable } from "../store/database.ts";
+import { hasClaims, readClaimsJson, saveClaimsJson } from "../runs/result-store.ts";
+import type { Database } from "../store/database.ts";
 import { databaseNow } from "../store/dialect.ts";
 
 const numbers = z.array(z.number());
@@ -25,24 +28,13 @@ const claimList: z.ZodType<Claim[]> = z.array(
 
 /** The stored claims; undefined if there are none of this report, or none that can be read. */
 export async function findClaims(db: Database, taskId: string, reportHash: string): Promise<Claim[] | undefined> {
-  const row = await db
-    .selectFrom("research_claims")
-    .select("claims_json")
-    .where("task_id", "=", taskId)
-    .where("report_hash", "=", reportHash)
-    .executeTakeFirst();
-  if (row === undefined) return undefined;
+  const json = await readClaimsJson(db, taskId, reportHash);
+  if (json === undefined) return undefined;
   try {
-    return claimList.parse(JSON.parse(row.claims_json));
+    return claimList.parse(JSON.parse(json));
   } catch {
     return undefined;
   }
-}
-
-/** Whether the stored claims are those of this report. */
-export async function hasClaimsOf(db: Database, taskId: string, reportHash: string): Promise<boolean> {
-  const claims = db.selectFrom("research_claims").select("task_id").where("task_id", "=", taskId);
-  return (await claims.where("report_hash", "=", reportHash).executeTakeFirst()) !== undefined;
 }
 
 /**
@@ -60,12 +52,7 @@ export function saveClaims(
     if (stored !== undefined) return stored;
     await transaction.deleteFrom("research_evidence").where("task_id", "=", taskId).execute();
     await transaction.deleteFrom("research_pages").where("task_id", "=", taskId).execute();
-    const values = { report_hash: reportHash, claims_json: storable(JSON.stringify(claims)) };
-    await transaction
-      .insertInto("research_claims")
-      .values({ task_id: taskId, ...values })
-      .onConflict((conflict) => conflict.column("task_id").doUpdateSet(values))
-      .execute();
+    await saveClaimsJson(transaction, { taskId, reportHash, json: JSON.stringify(claims) });
     return claims;
   });
 }
@@ -79,25 +66,33 @@ export interface JudgeRequest {
   maxUsd: number;
   /** What all requests for one report may cost. */
   limitUsd: number;
+  budgets: Budgets;
   now: number;
 }
 
 /**
  * Reserves a request to the judge before it is sent, at its maximum cost: it may be charged even if its answer never
- * arrives. What cannot be counted, because the run was deleted or its limit would be exceeded, must not be sent.
+ * arrives. What cannot be counted, because the run was deleted or a limit would be exceeded, must not be sent.
  */
-export function reserveJudgeRequest(db: Database, request: JudgeRequest): Promise<"reserved" | "over" | "deleted"> {
-  const { taskId, maxUsd, limitUsd, now } = request;
+export function reserveJudgeRequest(
+  db: Database,
+  request: JudgeRequest,
+): Promise<"reserved" | "over" | "over_budget" | "deleted"> {
+  const { taskId, maxUsd, limitUsd, budgets, now } = request;
   return db.transaction().execute(async (transaction) => {
     // Before its claims, as everywhere: another order could end in a deadlock.
     if (!(await lockRun(transaction, taskId))) return "deleted";
-    const claims = transaction.selectFrom("research_claims").select("task_id").where("task_id", "=", taskId);
     const run = await readColumns(transaction, taskId, ["owner"]);
-    if (run === undefined || (await claims.executeTakeFirst()) === undefined) return "deleted";
+    if (run === undefined || !(await hasClaims(transaction, taskId))) return "deleted";
     const micros = await judgeMicros(transaction, taskId);
     if (micros + microsOf(maxUsd) > microsOf(limitUsd)) return "over";
+    const { owner } = run;
+    const page = { owner, now, what: "request", maxUsd, undone: "It was not sent." };
+    // The judge has a limit of its own for each report.
+    const shared = { ...budgets, run: {} };
+    if (hasHardLimit(shared) && (await refusalOf(transaction, shared, page)) !== undefined) return "over_budget";
     const at = await databaseNow(transaction, now);
-    await reserve(transaction, { ...request, owner: run.owner, kind: "judge", isConfirmed: false, at });
+    await reserve(transaction, { ...request, owner, kind: "judge", isConfirmed: false, at });
     return "reserved";
   });
 }

@@ -6,7 +6,7 @@ import { type Evidence, EVIDENCE_KINDS, VERDICTS } from "../claims/evidence.ts";
 import { lockRun } from "../runs/lock-store.ts";
 import { storedJson } from "../runs/run-row.ts";
 import { type Database, storable, type Tables } from "../store/database.ts";
-import { hasClaimsOf } from "./claim-store.ts";
+import { hasClaims } from "../runs/result-store.ts";
 import { isOpen, type Probabilities } from "./judge/judge-port.ts";
 import type { PageCheck } from "./page-check.ts";
 
@@ -56,7 +56,7 @@ export function savePageCheck(
 ): Promise<void> {
   return db.transaction().execute(async (transaction) => {
     if (!(await lockRun(transaction, taskId))) return;
-    if (!(await hasClaimsOf(transaction, taskId, reportHash))) return;
+    if (!(await hasClaims(transaction, taskId, reportHash))) return;
     const { source } = check;
     const keptHash = check.outcome === "text" || check.outcome === "gone" ? undefined : former?.hash;
     await transaction.deleteFrom("research_pages").where("task_id", "=", taskId).where("source", "=", source).execute();

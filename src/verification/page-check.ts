@@ -19,6 +19,10 @@ export interface PageCheck extends Receipt {
   shingles?: number[] | undefined;
 }
 
+/** Its site answered: with the page, a wall in front of it, or that it is gone. */
+export const isReached = ({ outcome }: Pick<PageCheck, "outcome">): boolean =>
+  outcome !== "unreachable" && outcome !== "not_checked";
+
 /** The wall in front of a page, as the end of a sentence about it. */
 const WALLS: Record<Wall, string> = {
   login: "The page asks for a login.",
@@ -33,27 +37,17 @@ const WALLS: Record<Wall, string> = {
 
 export function checkOf(source: number, reading: PageReading): PageCheck {
   const { url, finalUrl, httpStatus, checkedAt, hash, outcome } = reading;
-  const receipt = {
-    source,
-    url,
-    finalUrl,
-    httpStatus,
-    checkedAt,
-    hash,
-    outcome,
-    isRefused: false,
+  const receipt = { source, url, finalUrl, httpStatus, checkedAt, hash, outcome, isRefused: false };
+  if (reading.outcome !== "text") return { ...receipt, reason: whyUnread(reading) };
+  const { date = "", author = "", blocks } = reading.page;
+  return {
+    ...receipt,
+    date: oneLine(date) || undefined,
+    author: oneLine(author) || undefined,
+    shingles: shinglesOf(blocks),
   };
-  if (reading.outcome === "text") {
-    const { date, author, blocks } = reading.page;
-    return {
-      ...receipt,
-      date: line(date),
-      author: line(author),
-      shingles: shinglesOf(blocks),
-    };
-  }
-  return { ...receipt, reason: reading.outcome === "unreadable" ? WALLS[reading.wall] : reading.reason };
 }
 
-const line = (text: string | undefined): string | undefined =>
-  (text === undefined ? undefined : oneLine(text)) || undefined;
+/** Why there is no text, as a sentence. */
+export const whyUnread = (reading: Exclude<PageReading, { outcome: "text" }>): string =>
+  reading.outcome === "unreadable" ? WALLS[reading.wall] : reading.reason;

@@ -1,12 +1,12 @@
 /** Everything that is known about the citations of a report, read from the store without a request. */
 
-import { bySeverity, displayedClaim, saysInstead, type Verdict, VERDICT_LABELS } from "../claims/evidence.ts";
+import { bySeverity, displayedClaim, saysInstead, type Verdict, verdictLabel } from "../claims/evidence.ts";
 import { independentDomains } from "../reports/independent-domains.ts";
 import type { Source } from "../reports/report.ts";
 import { claimsOfRun, type ClaimsDeps, type ReportOfRun } from "./claims-of-run.ts";
 import { copiesAmong } from "./copies.ts";
 import { findEvidence, findPageChecks } from "./evidence-store.ts";
-import type { PageCheck } from "./page-check.ts";
+import { isReached, type PageCheck } from "./page-check.ts";
 import { type ClaimStanding, countsOf, standings, type VerdictCounts } from "./standing.ts";
 
 export interface Citations {
@@ -18,6 +18,7 @@ export interface Citations {
   cited: Source[];
   /** Groups of sources with the same text. */
   copies: number[][];
+  /** Empty after a check that reached no page: it says nothing about any site. */
   independentDomains: string[];
 }
 
@@ -33,7 +34,7 @@ export async function readCitations(deps: ClaimsDeps, run: ReportOfRun): Promise
     checks,
     cited,
     copies: copiesAmong([...checks.values()]),
-    independentDomains: independentDomains(cited),
+    independentDomains: checks.size > 0 && ![...checks.values()].some(isReached) ? [] : independentDomains(cited),
   };
 }
 
@@ -60,7 +61,7 @@ export const verdictRows = ({ claims }: Pick<Citations, "claims">): VerdictRow[]
     .toSorted((one, other) => bySeverity(one.pair, other.pair))
     .map(({ claim, pair: { source, verdict, pageSays, reason, passage = "" } }) => ({
       verdict,
-      label: VERDICT_LABELS[verdict],
+      label: verdictLabel(verdict),
       sentence: displayedClaim(claim),
       source,
       note: saysInstead(pageSays) ?? reason ?? "",

@@ -192,7 +192,7 @@ test("evidence belongs to one run, follows its report and is deleted with it (W3
   expect(await pairs(db)).toEqual([]);
   await verify();
   expect(await deleteRun(db, { taskIds: ["run"], now: NOW + 1 })).toBe(true);
-  for (const table of ["research_claims", "research_pages", "research_evidence"] as const) {
+  for (const table of ["research_results", "research_pages", "research_evidence"] as const) {
     expect(await db.selectFrom(table).select("task_id").where("task_id", "=", "run").execute()).toEqual([]);
   }
   // A check that was in progress while the run was deleted stores nothing and does not fail.
@@ -204,7 +204,7 @@ test("damaged claims are split anew (W1)", async () => {
   const lines: string[] = [];
   const { verify } = openWorld(db);
   await verify();
-  await db.updateTable("research_claims").set({ claims_json: "{" }).execute();
+  await db.updateTable("research_results").set({ claims_json: "{" }).execute();
   const result = await findResult(db, "run");
   if (result === undefined) throw new Error("There is no report.");
   const deps = { db, log: createTestLog((line) => lines.push(line)) };

@@ -1,7 +1,7 @@
-/** Static files of the dashboard, read once from the build, and the HTML document that loads them, with its policy. */
+/** Static files of the page, read once from the build, and the HTML document that loads them, with its policy. */
 
 import { createHash, randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import type { Hono } from "hono";
 import type { App } from "../app.ts";
 import { isRecord } from "../platform/is-record.ts";
@@ -11,7 +11,7 @@ import { NONCE_MARK } from "./wire.ts";
 /** Relative to the bundle, which is in `dist/` or in `dist-failpoints/`. */
 const DIRECTORY = new URL("../dist/page/", import.meta.url);
 
-const TYPES = { "page.js": "text/javascript; charset=utf-8", "page.css": "text/css; charset=utf-8" };
+const TYPES = { ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8" };
 
 interface Asset {
   bytes: Uint8Array<ArrayBuffer>;
@@ -19,11 +19,13 @@ interface Asset {
   type: string;
 }
 
-const SHELL_PATHS = ["/", "/figures", "/runs/:id"];
+const SHELL_PATHS = ["/", "/costs", "/notifications", "/schedules", "/runs/:id", "/runs/:id/changes"];
 
 export function serveAssets(web: Hono<CallerEnv>, { log }: Pick<App, "log">): void {
   let assets: Map<string, Asset> | undefined;
   for (const path of SHELL_PATHS) web.get(path, () => shell(randomBytes(16).toString("base64url")));
+  // Its address before.
+  web.get("/figures", (context) => context.redirect(`/costs${new URL(context.req.url).search}`, 301));
   web.get("/assets/:name", (context) => {
     assets ??= readAssets(log);
     const asset = assets.get(context.req.param("name"));
@@ -53,11 +55,14 @@ function serve(request: Request, { bytes, etag, type }: Asset): Response {
 /** By their own names: none from a request ever becomes a path. */
 function readAssets(log: App["log"]): Map<string, Asset> {
   try {
-    const read = (name: string, type: string): Asset => assetOf(readFileSync(new URL(name, DIRECTORY)), type);
-    return new Map(Object.entries(TYPES).map(([name, type]) => [name, read(name, type)]));
+    const names = readdirSync(DIRECTORY);
+    const files = Object.entries(TYPES).flatMap(([ending, type]) =>
+      names.filter((name) => name.endsWith(ending)).map((name) => [name, type] as const),
+    );
+    return new Map(files.map(([name, type]) => [name, assetOf(readFileSync(new URL(name, DIRECTORY)), type)]));
   } catch (error) {
     const code = isRecord(error) ? String(error["code"]) : "unknown";
-    log.warn(`The files of the dashboard cannot be read (${code}). Reinstall the package.`);
+    log.warn(`The files of the page cannot be read (${code}). Reinstall the package.`);
     return new Map();
   }
 }
@@ -86,7 +91,7 @@ const SHELL = `<!doctype html>
 </head>
 <body>
 <div id="page"></div>
-<noscript>The dashboard needs JavaScript. In a terminal, use gemini-search-mcp list.</noscript>
+<noscript>The page needs JavaScript. In a terminal, use gemini-search-mcp list.</noscript>
 </body>
 </html>
 `;

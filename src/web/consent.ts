@@ -1,11 +1,11 @@
-/** Consent on the dashboard: a question as the page gets it, and the subject that the page returns with a yes. */
+/** Consent on the page: a question as the page gets it, and the subject that the page returns with a yes. */
 
 import { hashOfInput, type Operation, type Question } from "../operations/operation.ts";
 import { type Subject, subjectSchema } from "../operations/question/subject.ts";
 import type { ConsentQuestion } from "./wire.ts";
 
 export const consentQuestion = (question: Question | undefined): ConsentQuestion | undefined =>
-  question && { text: question.because, subject: question.subject };
+  question && { text: question.because, subject: question.subject, answered_by: question.run?.task_id };
 
 interface Submitted {
   operation: Operation;

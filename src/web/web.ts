@@ -1,5 +1,5 @@
 /**
- * Server side of the dashboard, mounted behind authentication. The page (`page/`) is static files; whatever it shows, it
+ * Server side of the page, mounted behind authentication. The page (`page/`) is static files; whatever it shows, it
  * reads from `/api`, where a run is the view of `operations/view`, and whatever it does is one of the operations. `wire.ts`
  * is the contract of both sides. The run card of a chat is built from the same components (`page/chat/`), and reads the
  * same values through two tools (`chat/`) instead of `/api`.
@@ -13,11 +13,14 @@ import type { CallerEnv } from "../caller.ts";
 import { type KeyEntry, serveKey } from "./api/key-routes.ts";
 import { serveCitations } from "./api/citations-routes.ts";
 import { serveConversations, serveFigures, servePlans, serveRestarts, serveRuns } from "./api/runs-routes.ts";
+import { serveLibrary } from "./api/library-routes.ts";
 import { serveLive } from "./api/live-routes.ts";
 import { outcomeResponse } from "./api/json.ts";
 import { refused } from "../operations/perform.ts";
 import { serveReports } from "./api/report-routes.ts";
+import { serveSchedules } from "./api/schedule-routes.ts";
 import { serveResearch, serveRunActions } from "./api/research-routes.ts";
+import { serveWebhooks } from "./api/webhook-routes.ts";
 
 export interface WebParts {
   streams: StreamPermits;
@@ -37,7 +40,10 @@ export function createWeb(app: App, { streams, keyEntry }: WebParts): Hono<Calle
   serveRestarts(web, app);
   serveRunActions(web, app);
   serveFigures(web, app);
+  serveLibrary(web, app);
+  serveSchedules(web, app);
   serveLive(web, app, streams);
+  serveWebhooks(web, app);
   serveKey(web, app, keyEntry);
   web.onError((error) => outcomeResponse(refused(error, app.deps)));
   return web;

@@ -1,5 +1,5 @@
 /**
- * Contract between server, dashboard and run card: types of the JSON API and of the tools that only the card calls.
+ * Contract between server, page and run card: types of the JSON API and of the tools that only the card calls.
  * `GET /api/runs/:id` returns a `RunLive`. Times are ISO 8601 UTC; unknown values are absent.
  */
 
@@ -9,7 +9,9 @@ import type { estimateResearchCost } from "../operations/estimate-research-cost.
 import type { OutputOf } from "../operations/operation.ts";
 import type { reportPage } from "../operations/parts/report-html.ts";
 import type { Subject } from "../operations/question/subject.ts";
+import type { ScheduleView } from "../operations/schedules/schedule-view.ts";
 import type { RunHead, RunLive, TimelineEntry } from "../operations/view/run-view.ts";
+import type { AddedWebhook, TestOfWebhook, WebhookView } from "../notifications/manage-webhooks.ts";
 import type { RunStatus } from "../runs/run.ts";
 
 /** Runs of the owner, without the filter. */
@@ -24,13 +26,15 @@ export interface RunCounts {
 }
 
 /**
- * `GET /api/runs?status&kind&text&starred=true&archived=true&limit&cursor`: newest first, or by relevance when there is a
+ * `GET /api/runs?status&kind&text&tag&starred=true&archived=true&limit&cursor`: newest first, or by relevance when there is a
  * text. Archived runs only with `archived=true`, and then no others.
  */
 export interface RunPage extends RunCounts {
   runs: ListedRun[];
   /** The runs that began the conversations of listed follow-ups, if they are not in this page themselves. */
   roots: RunHead[];
+  /** All tags of the owner. */
+  tags: string[];
   next_cursor?: string | undefined;
   /** With a text: the matches. */
   found?: RunCounts | undefined;
@@ -58,6 +62,17 @@ export interface KeyView {
   /** Where the page would save it; undefined if it cannot be entered here. */
   file?: string | undefined;
 }
+
+/** `GET /api/webhooks` */
+export interface WebhookList {
+  webhooks: WebhookView[];
+}
+
+/** The answer of `POST /api/webhooks` with `{url, shape?, events?}`. */
+export type WebhookAdded = AddedWebhook;
+
+/** The answer of `POST /api/webhooks/:id/test`. `DELETE /api/webhooks/:id` removes it. */
+export type WebhookTested = TestOfWebhook;
 
 /** `GET /api/runs/:id/conversation` */
 export interface ConversationView {
@@ -123,6 +138,13 @@ export type ReportPart = Pick<ReportView, "html">;
 
 export type ReportSource = ReportPage["sources"][number];
 
+/** `POST /api/library?name=…&at=…` with the bytes of a Markdown report or an archive. */
+export interface Imported {
+  imported: number;
+  present: number;
+  message: string;
+}
+
 /** A file in the `uploads` of a start; `data` is base64. */
 export interface Upload {
   name: string;
@@ -138,7 +160,7 @@ export interface Upload {
  * `POST /api/runs/:id/plan` with `{text, turn, agreed}`, the text of the changed plan,
  * `POST /api/runs/:id/approve` with `{turn, agreed}`,
  * `POST /api/runs/:id/resume` with `{interaction_id?, accept_possible_double_charge?, agreed?}`.
- * `POST /api/runs/:id/organize` with `{title?, starred?, archived?}` returns the `RunHead`; an empty title is none.
+ * `POST /api/runs/:id/organize` with `{title?, tag?, untag?, note?, starred?, archived?}` returns the `RunHead`; an empty title or note is none.
  */
 export interface Acted {
   task_id: string;
@@ -184,6 +206,8 @@ export interface Refused {
 export interface ConsentQuestion {
   text: string;
   subject: Subject;
+  /** The run whose report answers the question of a start already. */
+  answered_by?: string | undefined;
 }
 
 /**
@@ -195,9 +219,25 @@ export interface EstimateView extends Estimate {
   question?: ConsentQuestion | undefined;
   /** The question leaves open what is meant; the user may start it as it is. */
   is_vague: boolean;
+  /** The likely cost of the plan, if it is asked for one. */
+  plan_usd?: number | undefined;
 }
 
 type Estimate = OutputOf<typeof estimateResearchCost>;
+
+/** `GET /api/runs/:id/changes` */
+/** `GET /api/runs/:id/earlier`: reports of the same question, newest first, for `GET /api/runs/:id/changes?earlier=`. */
+export interface EarlierReports {
+  reports: { task_id: string; created_at: string }[];
+}
+
+export type { ReportComparison } from "../operations/compare-reports.ts";
+
+/** `GET /api/schedules`; `POST` with an action of `schedule_research` and what the user `agreed` to. */
+export interface ScheduleList {
+  schedules: ScheduleView[];
+}
+export type { ScheduleView } from "../operations/schedules/schedule-view.ts";
 
 type Citations = Awaited<ReturnType<typeof citationsView>>;
 export type ClaimView = Citations["claims"][number];

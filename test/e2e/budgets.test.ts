@@ -41,7 +41,7 @@ test("forty starts at once, from two processes, are sent up to the budget of a d
       message: expect.stringMatching(
         /\$1\d\.\d\d of today's budget of \$20 is used or reserved, which renews at \d{4}-/,
       ),
-      suggestion: expect.stringMatching(/BUDGET_DAY_USD.*dashboard.*terminal/),
+      suggestion: expect.stringMatching(/BUDGET_DAY_USD.*page.*terminal/),
       details: {
         budget: "BUDGET_DAY_USD",
         limit_usd: 20,
@@ -133,7 +133,12 @@ test("plans, follow-ups and tables count; a start that certainly cost nothing do
   expect(reserved).toBeCloseTo(await maxUsd(server));
 
   const generous = await scene.server({ ...perDay("50"), agrees: true });
-  await untilStatus(generous, (await generous.call("resume_research", again)).structured["task_id"], "completed");
+  // Reserved at today's estimate, whatever the first start was expected to cost.
+  scene.sql(`update research_tasks set estimate_json = '{"usd":{"min":0.1,"likely":0.2,"max":0.3}}'`);
+  const sentAgain = (await generous.call("resume_research", again)).structured["task_id"];
+  const ofRestart = `select reserved_micros from ledger where task_id = '${sentAgain}'`;
+  expect(scene.sql(ofRestart)).toEqual([{ reserved_micros: Math.round(reserved * 1_000_000) }]);
+  await untilStatus(generous, sentAgain, "completed");
   const planned = (await generous.call(START, { query: `${QUERY} 2`, plan: true })).structured;
   await untilStatus(generous, planned["task_id"], "awaiting_approval");
   await expect.poll(() => scene.sql("select 1 from ledger where state = 'reserved'")).toHaveLength(1);
@@ -149,4 +154,34 @@ test("plans, follow-ups and tables count; a start that certainly cost nothing do
   expect(scene.accepted()).toBe(3);
   expect((await generous.call("ask_followup", followup)).structured).toMatchObject({ success: true });
   expect(usedUsd(scene)).toBeGreaterThan(spent);
+});
+
+test("a run above the hard limit of one run is refused, and a deep search keeps what it has when it reaches it (I13, T28)", async (context) => {
+  const scene = await openResearch(context, SLOW);
+  const perRun = (limit: string) => scene.server({ agrees: true, env: { RESEARCH_CONFIRM_ABOVE_USD: limit } });
+  expect(await start(await perRun("1/2"), QUERY)).toMatchObject({
+    error: {
+      code: "BUDGET_EXCEEDED",
+      message: expect.stringMatching(
+        /^The limit of a run is \$2\. This research may cost up to \$2\.\d\d\. Nothing was started or charged\.$/,
+      ),
+      details: { budget: "RESEARCH_CONFIRM_ABOVE_USD", limit_usd: 2, max_usd: expect.any(Number) },
+    },
+  });
+  expect([scene.posts(), scene.sql("select 1 from ledger")]).toEqual([0, []]);
+  // Room for one request at its highest cost, and not for a second one.
+  const tight = await perRun("0.1/0.27");
+  const { structured: found } = await tight.call("deep_search", { query: QUERY, max_iterations: 4 });
+  expect(found).toMatchObject({
+    success: true,
+    verified: false,
+    note: expect.stringMatching(
+      /It ended after round 1: The limit of a run is \$0\.27\. \$0\.\d\d of it is used or reserved\. This request may cost up to \$0\.26\. It was not sent\./,
+    ),
+    metadata: { iterations: 1 },
+  });
+  expect(scene.sql("select state, kind from ledger order by state")).toEqual([
+    { state: "released", kind: "round" },
+    { state: "settled", kind: "round" },
+  ]);
 });

@@ -55,16 +55,12 @@ async function storeRun(scene: HttpScene, secretUrl: string): Promise<string> {
   const run = (statement: string, ...values: (string | number | null)[]): unknown =>
     database.prepare(statement).run(...values);
   run(
-    "update research_results set report_markdown = ?, sources_json = ?, citations_json = '[]' where task_id = ?",
+    "update research_results set report_markdown = ?, sources_json = ?, citations_json = '[]', report_hash = ?, claims_json = ? where task_id = ?",
     report,
     JSON.stringify(sources),
-    taskId,
-  );
-  run(
-    "insert into research_claims (task_id, report_hash, claims_json) values (?, ?, ?)",
-    taskId,
     reportHashOf(report),
     JSON.stringify(claims),
+    taskId,
   );
   run(
     "insert into research_pages (task_id, source, outcome, url, final_url, http_status, author, published, checked_at) values (?, 1, 'text', ?, ?, 200, 'A. Writer', '2024-03-01', ?)",

@@ -172,7 +172,7 @@ describe.concurrent("models and keys", () => {
     const prompts = ownDirectory(context);
     const own = "# Task: search\n\n-----BEGIN QUESTION-----\nIn verse, please: {{query}}\n-----END QUESTION-----\n";
     writeFileSync(join(prompts, "search-prompt.md"), own);
-    const server = await scene.server({ env: { GEMINI_SEARCH_PROMPTS_DIR: prompts } });
+    const server = await scene.server({ env: { GEMINI_SEARCH_TEMPLATES_DIR: prompts } });
     const query = "What do $& and {{example}} and {{fence}} mean?";
     expect((await server.call("search", { query })).structured["success"]).toBe(true);
     expect(scene.gemini.ledger.entries()).toMatchObject([

@@ -42,7 +42,7 @@ test.skipIf(!READY)(
     const terminal = await openUserTerminal(context, scene.env, { columns: 120, rows: 40 });
     const started = (): string[] => scene.gemini.ledger.acceptedStarts().map(({ query }) => query);
     await terminal.type('clear; gemini-search-mcp research the economy --no-wait; echo "first: $?"');
-    await terminal.until(/What should it focus on\? \(about \$\d\.\d\d; empty: as asked\)\s+>\s*$/);
+    await terminal.until(/What should it focus on\? \(about \$\d\.\d\d\)\s+Enter: as asked · n: don't start\s+>\s*$/);
     expect(started()).toEqual(["AI"]);
     await terminal.type("of Norway");
     await terminal.until(/^first: 0$/m);
@@ -60,6 +60,13 @@ test.skipIf(!READY)(
       await terminal.key(key);
       const left = await terminal.until(/Cancelled\. Nothing was started or charged\./);
       expect(left).not.toContain("RESEARCH_CONFIRM_ABOVE_USD");
+    }
+    for (const word of ["n", "Later"]) {
+      await terminal.type(`clear; gemini-search-mcp research the climate --no-wait; echo "${word}: $?"`);
+      await terminal.until(/>\s*$/);
+      await terminal.type(word);
+      const left = await terminal.until(new RegExp(`^${word}: 1$`, "m"));
+      expect(left).toContain("Cancelled. Nothing was started or charged.");
     }
     expect(started()).toEqual(["AI", "the economy\n\nWhat is meant: of Norway", "the weather"]);
   },

@@ -66,7 +66,7 @@ describe.each(ERAS)("a %s client with elicitation", (era) => {
     expect((await asked.call({ query: "AI" })).structured).toMatchObject({ status: "running_async" });
     expect(asked.dialogs).toEqual([
       {
-        message: expect.stringMatching(/^What should it focus on\? \(about \$\d\.\d\d; empty: as asked\)$/),
+        message: expect.stringMatching(/^What should it focus on\? \(about \$\d\.\d\d\) Empty: as asked\.$/),
         schema: { type: "object", properties: { details: { type: "string", title: "Details" } } },
       },
       { message: expect.stringMatching(/^Start this research for about/), schema: { type: "object", properties: {} } },
@@ -87,6 +87,7 @@ describe.each(ERAS)("a %s client with elicitation", (era) => {
     ["declines", { action: "decline" }],
     ["closes, as Esc does,", { action: "cancel" }],
     ["declines with an answer", { action: "decline", content: { details: "jobs" } }],
+    ["types no into", { action: "accept", content: { details: " No. " } }],
   ])("that %s the clarifying question starts nothing, and is told so (V7)", async ([_name, answer], context) => {
     const scene = await openResearch(context, SLOW);
     const client = await askingClient(context, scene, { era, answer });
@@ -184,7 +185,7 @@ describe.each(ERAS)("a %s client without elicitation", (era) => {
             "limit_usd": 5,
           },
           "message": "This research will cost about $7.50 (up to $14) with deep-research-max-preview-04-2026, more than your limit of $5. This needs the user's approval, which this client cannot ask for. Nothing was started.",
-          "suggestion": "Ask the user. To approve it, the user can raise RESEARCH_CONFIRM_ABOVE_USD for this server, or decide on the dashboard (gemini-search-mcp open) or in a terminal: gemini-search-mcp research "…"",
+          "suggestion": "Ask the user. To approve it, the user can raise RESEARCH_CONFIRM_ABOVE_USD for this server, or decide on the page (gemini-search-mcp open) or in a terminal: gemini-search-mcp research "…"",
         },
         "success": false,
       }

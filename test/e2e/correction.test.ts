@@ -222,7 +222,7 @@ describe.concurrent("the invalid output", () => {
     const scene = await openScene(context, SLOW_CORRECTION);
     // The ledger shows the text in place of the question.
     writeFileSync(join(scene.configDir, "correction-prompt.md"), PROMPT_THAT_SHOWS_THE_FILE);
-    const server = await scene.server({ env: { GEMINI_SEARCH_PROMPTS_DIR: scene.configDir } });
+    const server = await scene.server({ env: { GEMINI_SEARCH_TEMPLATES_DIR: scene.configDir } });
     const call = server.call("search", { query: QUERY });
     const file = await fileDuringCorrection(scene);
     expect(file).toMatch(/temp-invalid-output-\d{13}\.txt$/);

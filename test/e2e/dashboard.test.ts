@@ -149,7 +149,7 @@ describe("dashboard (A9)", () => {
     });
     const old = await scene.command(args(older));
     expect(old.code).toBe(1);
-    expect(old.stderr).toContain("did not return a link to its dashboard.");
+    expect(old.stderr).toContain("did not return a link to its page.");
     const open = await scene.http({ args: ["--no-auth"] });
     expect(await scene.command(args(open.port))).toEqual({ code: 0, stdout: `${open.url}/\n`, stderr: "" });
     const run = await scene.command([...args(open.port), "--run", RUN]);
@@ -202,6 +202,23 @@ describe("dashboard (A9)", () => {
     expect((await ask(server, { path: second, headers: HTML })).status).toBe(200);
   });
 
+  test("finds the server of its config directory on any port, by a private record that goes with it (A9)", async (context) => {
+    const scene = await openHttpScene(context);
+    const record = join(scene.configDir, "server.json");
+    // Of a process that is gone, or damaged: neither counts.
+    writeFileSync(record, "{");
+    const server = await scene.http();
+    await waitFor(() => expect(JSON.parse(readFileSync(record, "utf8"))).toMatchObject({ url: server.url }));
+    expect(statSync(record).mode & 0o777).toBe(0o600);
+    const env = { MCP_AUTH_TOKEN: server.token };
+    const made = await scene.command(["open", "--home", "--no-open"], { env });
+    const [, url = "", path = ""] = LINK.exec(made.stdout) ?? [];
+    expect([made.code, made.stderr, url]).toEqual([0, "", server.url]);
+    expect((await ask(server, { path, headers: HTML })).status).toBe(200);
+    await server.close();
+    expect(existsSync(record)).toBe(false);
+  });
+
   test("rejects an invalid run id", async (context) => {
     const scene = await openScene(context);
     expect((await scene.command(["dashboard", "--run", "../x"])).code).toBe(2);
@@ -212,7 +229,7 @@ test("serve --open prints a working link, continues without a browser, and print
   const scene = await openHttpScene(context);
   const server = await scene.http({ args: ["--open"], env: { BROWSER: "none" } });
   await waitFor(() => expect(server.stderr()).toContain("Open the link above."));
-  const [, path = ""] = /Dashboard: http:\/\/127\.0\.0\.1:\d+(\/enter\/\S+) \(single use/.exec(server.stderr()) ?? [];
+  const [, path = ""] = /Page: http:\/\/127\.0\.0\.1:\d+(\/enter\/\S+)/.exec(server.stderr()) ?? [];
   expect((await ask(server, { path, headers: HTML })).status).toBe(200);
   expect(server.stderr()).not.toContain(server.token);
   expect(server.stdout()).toBe("");

@@ -40,7 +40,7 @@ test("the depth reaches the prompt, and only two values are valid (H1, B9)", asy
   const scene = await openScene(context);
   const prompt = "# Task: research report\n\n-----BEGIN TOPIC-----\n{{query}}, {{depth}}\n-----END TOPIC-----\n";
   writeFileSync(join(scene.configDir, "research-prompt.md"), prompt);
-  const server = await scene.server({ env: { GEMINI_SEARCH_PROMPTS_DIR: scene.configDir } });
+  const server = await scene.server({ env: { GEMINI_SEARCH_TEMPLATES_DIR: scene.configDir } });
   for (const depth of ["concise", "detailed", undefined]) {
     const { structured } = await server.call("deep_research", { topic: TOPIC, ...(depth !== undefined && { depth }) });
     expect(structured["metadata"].depth).toBe(depth ?? "detailed");

@@ -70,7 +70,7 @@ describe.concurrent("a deep search in its second round", () => {
     const { structured } = await next.call("list_research", { status: "failed" });
     const failed = { kind: "deep_search", status: "failed", error_code: "INTERRUPTED" };
     expect(structured["runs"]).toMatchObject([{ task_id: taskId, ...failed }]);
-    expect(read["note"]).toContain("It can be resumed at the next round.");
+    expect(read["note"]).toContain("It can be retried from the next round on.");
     // Nothing is repeated automatically.
     expect(scene.gemini.ledger.count()).toBe(2);
   });

@@ -94,7 +94,7 @@ describe.each(ERAS)("a %s client", (era) => {
       code: "CONFIRMATION_NEEDED",
       message:
         "A deleted run and its report cannot be recovered. This needs the user's approval, which this client cannot ask for. Nothing was deleted.",
-      suggestion: `Ask the user. To approve it, the user can decide on the dashboard (gemini-search-mcp open) or in a terminal: gemini-search-mcp delete ${task_id.slice(0, 8)}`,
+      suggestion: `Ask the user. To approve it, the user can decide on the page (gemini-search-mcp open) or in a terminal: gemini-search-mcp delete ${task_id.slice(0, 8)}`,
       details: {},
     });
     expect(tablesWith(scene, task_id)).toContain("research_results");

@@ -49,6 +49,12 @@ describe("estimate_research_cost", () => {
        select printf('00000000-0000-4000-8000-%012d', i), 'local', 'agent', 'Heat pumps', 'completed',
          'deep-research-preview-04-2026', ${day} + i, ${day} + i, ${day} + i + 125400, ${day} + i from n`,
     );
+    // Runs without a row of their own in the ledger were imported, and are no basis.
+    scene.sql(
+      `insert into ledger (entry_id, task_id, owner, kind, state, day, created_at, reserved_micros, micros)
+       select task_id, task_id, owner, 'research', 'settled', ${Math.floor(day / 86_400_000)}, created_at, 0, 0
+       from research_tasks`,
+    );
     const { structured, text } = await server.call("estimate_research_cost", { query: "Heat pumps" });
     expect(structured).toMatchObject({ based_on_runs: 40, estimated_duration: { likely_minutes: 2 } });
     expect(Object.values(structured["estimated_duration"]).every(Number.isInteger)).toBe(true);

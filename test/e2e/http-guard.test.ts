@@ -2,6 +2,7 @@
 
 import type { IncomingHttpHeaders } from "node:http";
 import { describe, expect, test } from "vitest";
+import { interfaceAddresses, urlHost } from "../../src/http/host-guard.ts";
 import { openHttpScene } from "../kit/server/http-server.ts";
 import { ask } from "../kit/server/raw-request.ts";
 
@@ -11,6 +12,8 @@ const HOSTS: [string, "in" | "out" | "broken"][] = [
   ["LOCALHOST:3000", "in"],
   ["[::1]:3000", "in"],
   ["research.example:8443", "in"],
+  ["any.example", "in"],
+  ["app.example", "out"],
   ["evil.example", "out"],
   ["localhost.evil.example", "out"],
   ["127.0.0.1.evil.example", "out"],
@@ -28,6 +31,7 @@ const ORIGINS: [string | undefined, "in" | "out"][] = [
   ["http://[::1]:8080", "in"],
   ["https://app.example", "in"],
   ["https://any.example:444", "in"],
+  ["https://research.example", "in"],
   ["https://app.example:444", "out"],
   ["http://app.example", "out"],
   ["https://evil.example", "out"],
@@ -39,7 +43,7 @@ const ORIGINS: [string | undefined, "in" | "out"][] = [
   ["chrome-extension://abcdefgh", "out"],
 ];
 
-const ENV = { MCP_ALLOWED_HOSTS: "research.example", MCP_ALLOWED_ORIGINS: "https://app.example, any.example" };
+const ENV = { MCP_ALLOWED_HOSTS: "any.example, https://app.example", MCP_PUBLIC_URL: "https://research.example/base" };
 
 /** Path → the status for a caller with valid Host and Origin, without and with the token. */
 const ROUTES: [string, number, number][] = [
@@ -147,5 +151,15 @@ describe("Host and Origin checks (A9)", () => {
     expect(await status(`127.0.0.1:${server.port}`)).toBe(200);
     expect(await status(`0.0.0.0:${server.port}`)).toBe(200);
     expect(await status("rebound.example")).toBe(403);
+  });
+
+  test("an allowed origin is no host name: a server for other machines keeps its own addresses (A9)", async (context) => {
+    const env = { MCP_ALLOWED_HOSTS: "https://app.example" };
+    const server = await (await openHttpScene(context)).http({ args: ["--host", "0.0.0.0"], env });
+    expect(server.stderr()).toMatch(/^\[WARN\] .*MCP_ALLOWED_HOSTS names no host/m);
+    const addresses = interfaceAddresses("0.0.0.0").map(urlHost);
+    const answers = addresses.map((host) => ask(server, { path: "/health", headers: { host } }));
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(addresses.map(() => 200));
+    expect((await ask(server, { path: "/health", headers: { host: "app.example" } })).status).toBe(403);
   });
 });

@@ -90,6 +90,26 @@ describe.each(ERAS)("a %s client", (era) => {
     ]);
   });
 
+  test("cannot choose to read pages unless the server's own set offers it (U5, W10)", async (context) => {
+    const scene = await openHttpScene(context);
+    const [closed, open] = await Promise.all([scene.http(), scene.http({ env: { GEMINI_SEARCH_TOOLS: "all" } })]);
+    const connect = async ({ url, token }: typeof open, tools: string) => {
+      const connected = await connectHttp(`${url}/mcp?tools=${tools}`, era, token);
+      context.onTestFinished(() => connected.close());
+      return connected;
+    };
+    const names = async ({ client }: Awaited<ReturnType<typeof connect>>) =>
+      (await client.listTools()).tools.map(({ name }) => name);
+    const refused = await connect(closed, "all");
+    expect(await names(refused)).toContain("compare_reports");
+    expect(await names(refused)).not.toContain("read_page");
+    expect(await names(await connect(closed, "search,read_page"))).toEqual(["search"]);
+    await expect(refused.call("read_page", { url: "https://a.example/" })).rejects.toThrow(
+      /GEMINI_SEARCH_TOOLS=all offers it\.$/,
+    );
+    expect(await names(await connect(open, "read_page"))).toEqual(["read_page"]);
+  });
+
   test("gets its first progress before the answer is complete (A9)", async (context) => {
     const scene = await openHttpScene(context, { name: "stuck", tasks: { search: [{ fault: "hang" }] } });
     const http = await (await scene.http()).connect(era);

@@ -78,7 +78,7 @@ test.skipIf(!canAsk)(
     const home = openHome();
     const first = await answer(home, [SKIPPED, CHOSEN, WRITTEN, ["Ask me next time", ENTER]]);
     expect(first.code).toBe(0);
-    expect(first.seen).toContain("Google's terms leave this decision to you: docs/google-terms.md");
+    expect(first.seen).toContain("Google's terms leave this decision to you: they name");
     expect(first.seen).toContain("Reports keep Google's links");
     expect(JSON.parse(readFileSync(ourConfig(home), "utf8"))).toEqual({ RESOLVE_SOURCE_LINKS: false });
     expect(statSync(ourConfig(home)).mode & 0o777).toBe(0o600);

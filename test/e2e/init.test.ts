@@ -287,7 +287,7 @@ describe("init", () => {
     expect(existsSync(file)).toBe(false);
     expect((await run(["--yes", "--save-key"])).stderr).toContain("there is no key to save");
     const saved = await run(["--yes", "--save-key"], { env });
-    expect([saved.code, saved.stdout]).toEqual([0, expect.stringContaining(`Your key is saved in ${file}`)]);
+    expect([saved.code, saved.stdout]).toEqual([0, expect.stringContaining("Your key is saved in ~/ours/config.json")]);
     expect(saved.stdout).not.toContain("can't pass on");
     expect(saved.stdout).not.toContain(TEST_KEY);
     expect([JSON.parse(readFileSync(file, "utf8")), statSync(file).mode & 0o777]).toEqual([env, 0o600]);

@@ -1,13 +1,18 @@
 /**
  * The ledger against the simulator's own bill, to the millionth, over a mix of searches, corrections, rounds, research,
- * plans, follow-ups, tables, failures, cancels and late usage. `INVOICE_RUNS=1000` repeats it for longer.
+ * plans, follow-ups, tables, judged citations, failures, cancels and late usage, and over a midnight (UTC) at which the
+ * prices of agents and follow-ups double. `INVOICE_RUNS=1000` repeats it for longer.
  */
 
-import { expect, test } from "vitest";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, type TestContext } from "vitest";
 import { chargeUsd } from "../../simulator/prices.ts";
 import type { ScenarioInput } from "../../simulator/scenario.ts";
 import { openResearch, QUERY, type ResearchScene } from "../kit/server/research.ts";
-import type { RunningServer } from "../kit/server/server.ts";
+import { ROOT, type RunningServer } from "../kit/server/server.ts";
+import { openSites, storeContradictedRun } from "../kit/sites/contradicted-run.ts";
+import { onPostgres } from "../kit/store/databases.ts";
 import { waitFor } from "../kit/wait-for.ts";
 
 const RUNS = Number(process.env["INVOICE_RUNS"] ?? 80);
@@ -44,8 +49,46 @@ async function runOne(server: RunningServer, n: number): Promise<void> {
   await server.call("ask_followup", { task_id, question: "As a table", columns: ["Model", "Noise"] });
 }
 
+const DAY_MS = 86_400_000;
+/** Of a start that arrived within this time of midnight, either price is right. */
+const UNSURE_MS = 2_000;
+/** How long the server runs before its midnight. */
+const BEFORE_MIDNIGHT_MS = 12_000;
+
+/** The clock of the server, and prices that double at its next midnight, which is returned in real time. */
+function expectMidnight({ configDir }: ResearchScene): { midnight: number; env: Record<string, string> } {
+  const now = Date.now();
+  const day = Math.ceil((now + BEFORE_MIDNIGHT_MS) / DAY_MS);
+  const dates = [{ until: dateOf(day - 1) }, { from: dateOf(day) }];
+  const prices = { input: 2, output: 12, cached: 0.2 };
+  const doubled = { input: 4, output: 24, cached: 0.4 };
+  const rows = dates.map((date, n) => ({ ...date, ...(n === 0 ? prices : doubled) }));
+  const usd_per_task = { min: 0.7, max: 3 };
+  const file = {
+    models: { "gemini-3.1-pro*": rows },
+    agents: { "deep-research*": rows.map((row) => ({ ...row, usd_per_task })) },
+  };
+  writeFileSync(join(configDir, "prices.json"), JSON.stringify(file));
+  const midnight = now + BEFORE_MIDNIGHT_MS;
+  const shift = join(configDir, "clock-shift");
+  writeFileSync(shift, String(day * DAY_MS - midnight));
+  const clock = `--import=${join(ROOT, "test/kit/clock/shifted-clock.ts")}`;
+  return { midnight, env: { TEST_CLOCK_SHIFT_FILE: shift, NODE_OPTIONS: clock } };
+}
+
+const isBefore = (time: number): boolean => time !== Infinity && Date.now() < time;
+
+const dateOf = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
+
+/** Each check asks the judge about two claims. */
+async function judgeCitations(context: TestContext, scene: ResearchScene): Promise<void> {
+  const sites = await openSites(context);
+  for (let n = 0; n < RUNS / 40; n += 1)
+    await scene.command(["check", await storeContradictedRun(scene)], { env: sites });
+}
+
 test(
-  "each settled row is Google's bill to the millionth and the others keep their reservation, with corrections, failures, cancels and late usage (P6)",
+  "each row is Google's bill to the millionth, with corrections, failures, cancels, late usage and new prices at midnight (P6)",
   { timeout: 900_000 },
   async (context) => {
     const scene = await openResearch(context);
@@ -58,30 +101,36 @@ test(
         create: [{}, { life: { status: "failed" } }, { fault: "http-429" }, {}, { fault: "http-403" }, {}, {}, {}],
       },
     } as ScenarioInput);
-    const server = await scene.server({ agrees: true, env: { BUDGET_DAY_USD: "off" } });
+    // PostgreSQL's own clock decides there.
+    const { midnight, env } = onPostgres ? { midnight: Infinity, env: {} } : expectMidnight(scene);
+    const server = await scene.server({ agrees: true, env: { BUDGET_DAY_USD: "off", ...env } });
     let next = 0;
     const lane = async (): Promise<void> => {
-      for (let n = (next += 1); n <= RUNS; n = next += 1) await runOne(server, n);
+      for (let n = (next += 1); n <= RUNS || isBefore(midnight + 2 * UNSURE_MS); n = next += 1) await runOne(server, n);
     };
     await Promise.all(Array.from({ length: LANES }, lane));
-    const late = `select 1 from ledger as entry join research_tasks as run on run.task_id = entry.task_id
-      where entry.state = 'reserved' and run.status not in ('failed', 'cancelled')`;
-    await waitFor(async () => expect(scene.sql(late)).toEqual([]), { timeout: 60_000, interval: 200 });
+    // The simulated sites are for the local database.
+    if (!onPostgres) await judgeCitations(context, scene);
+    const late = "select entry_id, kind from ledger where state = 'reserved'";
+    await waitFor(async () => expect(scene.sql(late)).toEqual([]), { timeout: 120_000, interval: 200 });
 
-    const rows = scene.sql<Row>("select entry_id, kind, state, micros, reserved_micros from ledger");
+    const rows = scene.sql<Row>("select entry_id, kind, state, micros from ledger");
     const kinds = new Set(rows.map(({ kind }) => kind));
-    expect([...kinds].toSorted()).toEqual(["correction", "followup", "plan", "research", "round", "search", "table"]);
-    const bill = billOfStarts(scene);
-    const wrong = rows.filter((row) => !isRight(row, bill.get(row.entry_id)));
+    const judged = onPostgres ? [] : ["judge"];
+    const others = ["plan", "research", "round", "search", "table"];
+    expect([...kinds].toSorted()).toEqual(["correction", "followup", ...judged, ...others]);
+    const bill = billOfStarts(scene, midnight);
+    expect(bill.at.before).toBeGreaterThan(0);
+    expect(bill.at.after > 0).toBe(!onPostgres);
+    const wrong = rows.filter((row) => !isRight(row, bill.micros.get(row.entry_id)));
     expect(wrong).toEqual([]);
-    expect([...bill.keys()].filter((attempt) => rows.every(({ entry_id }) => entry_id !== attempt))).toEqual([]);
+    expect([...bill.micros.keys()].filter((attempt) => rows.every(({ entry_id }) => entry_id !== attempt))).toEqual([]);
     // Each row is rounded up.
     const calls = rows.filter(({ kind }) => IN_PROCESS.has(kind));
     const settled = calls.reduce((sum, { micros }) => sum + micros, 0);
     const charged = scene.gemini.ledger.entries().reduce((sum, { costUsd }) => sum + costUsd * 1_000_000, 0);
-    const total = charged + [...bill.values()].reduce((sum, micros) => sum + micros, 0);
     const counted = rows.reduce((sum, { micros }) => sum + micros, 0);
-    process.stderr.write(`invoice: ${JSON.stringify({ requests: rows.length, counted, bill: Math.ceil(total) })}\n`);
+    process.stderr.write(`invoice: ${JSON.stringify({ requests: rows.length, counted, ...bill.at })}\n`);
     expect(settled).toBeGreaterThanOrEqual(Math.floor(charged));
     expect(settled).toBeLessThanOrEqual(Math.ceil(charged) + calls.length);
   },
@@ -92,31 +141,36 @@ interface Row {
   kind: string;
   state: string;
   micros: number;
-  reserved_micros: number;
 }
 
-const IN_PROCESS = new Set(["search", "round", "correction"]);
+const IN_PROCESS = new Set(["search", "round", "correction", "judge"]);
 
-/** The usage of some runs that failed or were cancelled is never collected: they count with their reservation. */
-function isRight({ kind, state, micros, reserved_micros: reserved }: Row, bill: number | undefined): boolean {
+function isRight({ kind, state, micros }: Row, bills: number[] | undefined): boolean {
   if (IN_PROCESS.has(kind)) return state === "settled";
-  if (bill === undefined) return state === "released";
-  return state === "settled" ? micros - bill >= 0 && micros - bill < 1 : state === "reserved" && micros === reserved;
+  if (bills === undefined) return state === "released";
+  return state === "settled" && bills.some((bill) => micros - bill >= 0 && micros - bill < 1);
 }
 
 /** By attempt, in millionths of a US dollar, from the usage that the interactions report. */
-const billOfStarts = ({ gemini }: ResearchScene): Map<string, number> =>
-  new Map(
-    gemini.ledger.acceptedStarts().map(({ id, agent, model, labels }) => {
-      const { usage = {} } = gemini.interaction(id) as { usage?: Record<string, unknown> };
-      const count = (name: string): number => Number(usage[name] ?? 0);
-      const [tool] = (usage["grounding_tool_count"] ?? []) as { count: number }[];
-      const usd = chargeUsd(model ?? agent, {
-        input: count("total_input_tokens") + count("total_tool_use_tokens"),
-        cached: count("total_cached_tokens"),
-        output: count("total_output_tokens") + count("total_thought_tokens"),
-        searches: tool?.count ?? 0,
-      });
-      return [labels["attempt"] ?? "", Number((usd * 1_000_000).toFixed(3))];
-    }),
-  );
+function billOfStarts({ gemini }: ResearchScene, midnight: number) {
+  const at = { before: 0, after: 0 };
+  const bills = gemini.ledger.acceptedStarts().map((start): [string, number[]] => {
+    const { usage = {} } = gemini.interaction(start.id) as { usage?: Record<string, unknown> };
+    const count = (name: string): number => Number(usage[name] ?? 0);
+    const [tool] = (usage["grounding_tool_count"] ?? []) as { count: number }[];
+    const tokens = {
+      input: count("total_input_tokens") + count("total_tool_use_tokens"),
+      cached: count("total_cached_tokens"),
+      output: count("total_output_tokens") + count("total_thought_tokens"),
+    };
+    const model = start.model ?? start.agent;
+    const whole = chargeUsd(model, { ...tokens, searches: tool?.count ?? 0 });
+    // Searches keep their price.
+    const doubled = whole + chargeUsd(model, { ...tokens, searches: 0 });
+    const isUnsure = Math.abs(start.at - midnight) < UNSURE_MS;
+    if (!isUnsure) at[start.at < midnight ? "before" : "after"] += 1;
+    const usds = isUnsure ? [whole, doubled] : [start.at < midnight ? whole : doubled];
+    return [start.labels["attempt"] ?? "", usds.map((usd) => Number((usd * 1_000_000).toFixed(3)))];
+  });
+  return { micros: new Map(bills), at };
+}

@@ -128,6 +128,26 @@ describe("the commands", () => {
     expect([long.code, JSON.parse(long.stdout).error]).toMatchObject([2, { code: "INVALID_INPUT" }]);
   });
 
+  test("edit tags a run with words, which list, a search and a model find (Z2)", async (context) => {
+    const scene = await openResearch(context, AT_ONCE);
+    const one = await start(scene, QUERY);
+    await start(scene, "Who makes solid-state batteries?");
+    const tagged = await scene.command(["edit", one.slice(0, 8), "--tag", "Heating", "--tag", "#oslo"]);
+    expect([tagged.code, tagged.stdout]).toEqual([0, `Tags: heating, oslo. Run ${one}\n`]);
+    const found = [{ task_id: one, tags: ["heating", "oslo"] }];
+    expect(await runs(scene, "list", "--tag", "Oslo")).toMatchObject(found);
+    expect(await runs(scene, "list", "oslo")).toMatchObject(found);
+    expect(await runs(scene, "list", "--tag", "osl")).toEqual([]);
+    expect((await scene.command(["list", "--tag", "heating oslo"])).code).toBe(2);
+    const server = await scene.server();
+    expect((await server.call("list_research", { tag: "heating" })).structured).toMatchObject({ runs: found });
+    const untagged = await scene.command(["edit", one, "--untag", "oslo", "--json"]);
+    expect(JSON.parse(untagged.stdout)).toMatchObject({ task_id: one, tags: ["heating"] });
+    expect(await runs(scene, "list", "oslo")).toEqual([]);
+    const two = await scene.command(["edit", one, "--tag", "two words", "--json"]);
+    expect([two.code, JSON.parse(two.stdout).error]).toMatchObject([2, { code: "INVALID_INPUT" }]);
+  });
+
   test("a model still finds archived runs, and gets no further tool for this", async (context) => {
     const scene = await openResearch(context, AT_ONCE);
     const one = await start(scene, QUERY);
@@ -138,7 +158,14 @@ describe("the commands", () => {
     expect(structured).toMatchObject({ runs: [{ task_id: one, query: QUERY, title: TITLE, archived: true }] });
     const { tools } = await server.client.listTools();
     const list = tools.find(({ name }) => name === "list_research");
-    expect(Object.keys(list?.inputSchema.properties ?? {})).toEqual(["status", "kind", "text", "limit", "cursor"]);
+    expect(Object.keys(list?.inputSchema.properties ?? {})).toEqual([
+      "status",
+      "kind",
+      "text",
+      "tag",
+      "limit",
+      "cursor",
+    ]);
     expect(tools.map(({ name }) => name)).not.toContain("organize_run");
   });
 });

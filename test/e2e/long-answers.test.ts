@@ -12,6 +12,7 @@ import { BIN } from "../kit/server/server.ts";
 const LEFT_OUT = "2 starts that failed and cost nothing: add --status failed";
 /** Marks each line that it shows. */
 const PAGER = "sed s/^/@/";
+const WRITING = "Gemini is writing; the sources follow";
 const QUERY = "How do heat pumps perform in cold climates?";
 
 test.skipIf(!hasDialogues)(
@@ -36,6 +37,21 @@ test.skipIf(!hasDialogues)(
   },
 );
 
+test.skipIf(!hasDialogues)(
+  "a search shows its report at a terminal while Gemini writes it, then the answer with its sources (A13)",
+  async (context) => {
+    const scene = await openScene(context);
+    scene.gemini.setScenario({ name: "slow", tasks: { search: [{ fault: "slow-drip" }] } });
+    const { code, seen } = await atTerminal(`--no-pager search ${QUERY}`, { env: scene.env });
+    const written = seen.slice(0, seen.lastIndexOf(WRITING) + 1);
+    expect([code, written]).toEqual([0, expect.stringContaining("In short:")]);
+    expect(written).not.toContain("Sources");
+    expect(seen.slice(written.length)).toMatch(/In short:[^]*^Sources/m);
+    const plain = await atTerminal(`--no-pager search ${QUERY}`, { env: { ...scene.env, TERM: "dumb" } });
+    expect([plain.code, plain.seen]).toEqual([0, expect.not.stringContaining(WRITING)]);
+  },
+);
+
 test("starts that failed and cost nothing are counted in the list, and shown on request (A12)", async (context) => {
   const scene = await openResearch(context, { create: [{ fault: "http-403" }, { fault: "http-403" }] });
   for (const query of ["One question", "Another one"]) expect((await scene.command(["research", query])).code).toBe(1);
@@ -47,13 +63,40 @@ test("starts that failed and cost nothing are counted in the list, and shown on 
   expect(failed).not.toHaveProperty("left_out");
 });
 
+test("a search that failed before it was sent cost nothing, is counted with them, and is not the last run (A12, T28)", async (context) => {
+  const scene = await openScene(context, {
+    name: "once",
+    tasks: { search: [{}, { fault: "http-403" }, { fault: "http-403" }, { fault: "http-403" }] },
+  });
+  const found = await scene.command(["search", QUERY, "--json"]);
+  expect(found.code).toBe(0);
+  expect((await scene.command(["search", "heat pumps in Norway"])).code).toBe(1);
+  expect((await scene.command(["search", "heat pumps in Finland"])).code).toBe(1);
+  const listed = JSON.parse((await scene.command(["list", "--json"])).stdout);
+  expect(listed).toMatchObject({ runs: [{ query: QUERY }], left_out: 2 });
+  const failed = JSON.parse((await scene.command(["list", "--status", "failed", "--json"])).stdout);
+  expect(failed["runs"]).toMatchObject([{ cost_usd: 0 }, { cost_usd: 0 }]);
+  const shown = await scene.command(["show", "last"]);
+  expect([shown.code, shown.stderr]).toEqual([0, expect.stringContaining("Newest run: “How do heat pumps")]);
+  const saved = await scene.command(["save", "-o", join(scene.configDir, "last.md")]);
+  expect([saved.code, saved.stderr]).toEqual([0, expect.stringContaining("Newest run: “How do heat pumps")]);
+  // The name fits three runs, of which a person sees one.
+  const named = await scene.command(["show", "heat pumps"]);
+  expect([named.code, named.stderr]).toEqual([0, expect.stringContaining("Run: “How do heat pumps")]);
+  // What failed is what is tried again.
+  expect((await scene.command(["retry", "last"])).stderr).not.toContain("How do heat pumps");
+});
+
 test("the program has a short name, which its hints then use (A11)", async (context) => {
   const { configDir, env } = await openScene(context);
   const gemsearch = join(configDir, "gemsearch");
   symlinkSync(BIN, gemsearch);
   const called = (...args: string[]) => spawnSync(process.execPath, [gemsearch, ...args], { env, encoding: "utf8" });
   expect(called("--help").stdout).toContain("Usage: gemsearch [options] [command]");
-  expect(called("heat", "pumps").stderr).toContain("To ask this question: gemsearch search heat pumps");
+  const { stderr } = called("heat", "pumps");
+  expect(stderr).toContain("To ask this question: gemsearch search heat pumps");
+  // Of several words the first is a command only if one letter of it is wrong.
+  expect(stderr).not.toContain("Did you mean");
 });
 
 test("a beginning of an id that is too short says so (A11)", async (context) => {

@@ -196,7 +196,8 @@ describe.skipIf(installed === "missing")("accessibility of the page", () => {
   test.each([
     ["home", "/", ".run-link"],
     ["a report", `/runs/${LONG_RUN}`, ".report-text table"],
-    ["the figures", "/figures", ".figures table"],
+    ["the figures", "/costs", ".figures table"],
+    ["the notifications", "/notifications", "#webhook-url"],
   ])(
     "every control of %s is reached by Tab, with a visible focus",
     { timeout: TIMEOUT_MS },

@@ -19,7 +19,7 @@ async function started(server: PageServer, more: object = {}, token?: string): P
 describe("the files of the page", () => {
   test("the shell is served at every address of the page, and the files are those of the build (A9)", async (context) => {
     const server = await (await openPageServer(context)).serve();
-    for (const path of ["/", "/figures", `/runs/${UNKNOWN_ID}`]) {
+    for (const path of ["/", "/costs", `/runs/${UNKNOWN_ID}`]) {
       const { status, headers, body } = await server.browse(path);
       expect({ path, status, type: headers.get("content-type") }).toEqual({
         path,
@@ -31,7 +31,8 @@ describe("the files of the page", () => {
     }
     const { headers, body } = await server.browse("/assets/page.js");
     expect(body).toBe(readFileSync(join(ROOT, "dist/page/page.js"), "utf8"));
-    // The budget of `bench page`: every visitor loads the script before anything is visible.
+    // Every visitor loads the script before anything is visible. Its limit is 30 KB, which `bench page` shows as missed
+    // (decision 0011); this one stops its growth.
     expect(gzipSync(body).length).toBeLessThanOrEqual(40 * 1_024);
     expect(headers.get("content-type")).toBe("text/javascript; charset=utf-8");
     expect(headers.get("cache-control")).toBe("no-cache");

@@ -161,7 +161,7 @@ async function expectConflict(page: Page): Promise<void> {
   const listed = page.getByRole("list", { name: "Conflicts" }).getByRole("listitem").first();
   await listed.getByText("The page says “412”.", { exact: true }).waitFor();
   expect(await listed.locator("blockquote").textContent()).toContain(SENTENCE);
-  expect(await page.locator(".verdict-counts li").first().textContent()).toBe("1 ≠ conflict");
+  expect(await page.locator(".verdict-counts li").first().textContent()).toBe("2 ≠ conflict");
   expect(await marks(page)).toEqual(["conflict", "conflict", "confirmed", "likely"]);
   const mark = page.locator(".report-text .cite a").first();
   expect(await mark.getAttribute("title")).toBe("The page says “412”.");

@@ -102,7 +102,7 @@ describe("a browser that several people use", () => {
     await signIn(page, ann);
     expect(await userIn(page)).toBe("Signed in as ann");
     const other = await page.context().newPage();
-    await other.goto("/figures");
+    await other.goto("/costs");
     const stored = (): Promise<unknown> => page.evaluate("JSON.stringify(localStorage)");
     const before = [await stored(), await page.context().cookies()];
 

@@ -202,11 +202,11 @@ async function adopt({ page, scene, advance }: Journey): Promise<void> {
   const question = await startFromPage(page, "Which ports can handle ammonia?");
   await page.getByRole("alert").getByRole("link").click();
   await taskIdOf(page);
-  await expect.poll(() => status(page), WITHIN).toContain("Unconfirmed start");
+  await expect.poll(() => status(page), WITHIN).toContain("Start unknown");
   const lost = scene.gemini.ledger.acceptedStarts().find(({ query }) => query.includes(question));
-  await page.getByRole("button", { name: "Link existing run…" }).click();
+  await page.getByRole("button", { name: "Use Google's run…" }).click();
   await page.getByLabel("Interaction id").fill(lost?.id ?? "");
-  await page.getByRole("dialog").getByRole("button", { name: "Link run" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Use this run" }).click();
   await expect.poll(() => status(page), WITHIN).toContain("Running");
   advance(1);
   await page.locator(".report-text").waitFor();

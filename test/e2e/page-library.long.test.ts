@@ -52,7 +52,7 @@ describe.skipIf(installed === "missing")("tidying up the list in a browser", () 
     await expect.poll(() => star.getAttribute("aria-pressed")).toBe("true");
     await expect.poll(() => chips(page)).toBe("All Completed Starred");
     await button(page, `Rename: ${FIRST}`).click();
-    const field = page.getByRole("dialog").getByRole("textbox");
+    const field = page.getByRole("dialog").getByLabel("Title");
     await expect.poll(() => field.inputValue()).toBe(FIRST);
     await field.fill(TITLE);
     await page.keyboard.press("Enter");
@@ -75,7 +75,7 @@ describe.skipIf(installed === "missing")("tidying up the list in a browser", () 
     const { open } = await openScene(context);
     const { page } = await open();
     await button(page, `Rename: ${FIRST}`).click();
-    await page.getByRole("dialog").getByRole("textbox").fill(TITLE);
+    await page.getByRole("dialog").getByLabel("Title").fill(TITLE);
     await button(page, "Save").click();
     await button(page, `Archive: ${TITLE}`).click();
     await button(page, `Star: ${SECOND}`).click();
@@ -97,6 +97,54 @@ describe.skipIf(installed === "missing")("tidying up the list in a browser", () 
     await expect.poll(() => names(page)).toEqual([TITLE]);
   });
 
+  test("tags are words of the user: edited beside the title, shown in the list, and a filter of it (Z2)", async (context) => {
+    const { open } = await openScene(context);
+    const { page, pageErrors } = await open();
+    const tags = page.getByRole("dialog").getByLabel("Tags");
+    const edit = async (typed: string): Promise<void> => {
+      await button(page, `Rename: ${FIRST}`).click();
+      await tags.fill(typed);
+      await button(page, "Save").click();
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+    };
+    await edit("#Heating, norway");
+    await expect.poll(() => page.locator(".tags a").allInnerTexts()).toEqual(["#heating", "#norway"]);
+    expect(await names(page)).toEqual([SECOND, FIRST]);
+    await page.getByRole("link", { name: "#norway" }).click();
+    await page.waitForURL("**/?tag=norway");
+    await expect.poll(() => names(page)).toEqual([FIRST]);
+    await page.getByLabel("Tag", { exact: true }).selectOption("Every tag");
+    await expect.poll(() => names(page)).toEqual([SECOND, FIRST]);
+    await page.fill("#search", "norway");
+    await expect.poll(() => names(page)).toEqual([FIRST]);
+    await edit("heating");
+    await expect.poll(() => names(page)).toEqual([]);
+    await page.fill("#search", "");
+    await expect.poll(() => page.locator(".tags a").allInnerTexts()).toEqual(["#heating"]);
+    expect(pageErrors).toEqual([]);
+  });
+
+  test("a note is edited beside title and tags, shown above the report, and found (Z3)", async (context) => {
+    const { open } = await openScene(context);
+    const { page, pageErrors } = await open();
+    const note = page.getByRole("dialog").getByLabel("Note");
+    await button(page, `Rename: ${FIRST}`).click();
+    await note.fill("Ask Anna\nabout the sluice.");
+    await button(page, "Save").click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.fill("#search", "sluice");
+    await expect.poll(() => names(page)).toEqual([FIRST]);
+    await page.getByText("about the sluice.").waitFor();
+    await page.locator(".run-link").click();
+    await expect.poll(() => page.locator(".note-of-user").innerText()).toBe("Ask Anna\nabout the sluice.");
+    await inMenu(page, "More", "Rename…").then((rename) => rename.click());
+    await expect.poll(() => note.inputValue()).toBe("Ask Anna\nabout the sluice.");
+    await note.fill("");
+    await button(page, "Save").click();
+    await page.locator(".note-of-user").waitFor({ state: "detached" });
+    expect(pageErrors).toEqual([]);
+  });
+
   test("an archived run opens at its address, says so, and gets its question back as its name", async (context) => {
     const { open } = await openScene(context);
     const { page } = await open();
@@ -105,20 +153,20 @@ describe.skipIf(installed === "missing")("tidying up the list in a browser", () 
     const star = await inMenu(page, "More", "Star");
     await star.click();
     await expect.poll(() => star.getAttribute("aria-pressed")).toBe("true");
-    await button(page, "Rename…").click();
-    await page.getByRole("dialog").getByRole("textbox").fill(TITLE);
+    await (await inMenu(page, "More", "Rename…")).click();
+    await page.getByRole("dialog").getByLabel("Title").fill(TITLE);
     await page.keyboard.press("Enter");
     await expect.poll(() => page.locator("h1").innerText()).toBe(TITLE);
     await expect.poll(() => page.title()).toContain(TITLE);
     expect(await page.locator(".facts .question").textContent()).toBe(SECOND);
-    await button(page, "Archive").click();
+    await (await inMenu(page, "More", "Archive")).click();
     await page.locator(".badge").getByText("Archived").waitFor();
     await page.reload();
     await page.locator(".badge").getByText("Archived").waitFor();
     await (await inMenu(page, "More", "Unarchive")).click();
     await button(page, "Archive").waitFor();
-    await button(page, "Rename…").click();
-    await page.getByRole("dialog").getByRole("textbox").fill("");
+    await (await inMenu(page, "More", "Rename…")).click();
+    await page.getByRole("dialog").getByLabel("Title").fill("");
     await button(page, "Save").click();
     await expect.poll(() => page.locator("h1").innerText()).toBe(SECOND);
   });
@@ -129,13 +177,19 @@ describe.skipIf(installed === "missing")("tidying up the list in a browser", () 
       const { open } = await openScene(context);
       // The checker is a script from outside, which the page's own policy would rightly refuse.
       const { page } = await open({ viewport: { width, height: 800 }, bypassCSP: true });
-      await button(page, `Star: ${FIRST}`).click();
-      await button(page, `Rename: ${FIRST}`).click();
-      await page.getByRole("dialog").getByRole("textbox").fill(TITLE);
+      /** On a phone the buttons of an entry are in a menu. */
+      const press = async (name: string, of: string): Promise<void> => {
+        const menu = page.locator(".runs tr", { hasText: of }).locator(".menu:not([open]) > summary");
+        if ((await menu.count()) > 0) await menu.click();
+        await button(page, `${name}: ${of}`).click();
+      };
+      await press("Star", FIRST);
+      await press("Rename", FIRST);
+      await page.getByRole("dialog").getByLabel("Title").fill(TITLE);
       expect(await violations(page)).toEqual([]);
       await button(page, "Save").click();
       await page.locator(".asked").waitFor();
-      await button(page, `Archive: ${SECOND}`).click();
+      await press("Archive", SECOND);
       await expect.poll(() => page.locator(".run-link").count()).toBe(1);
       expect(await violations(page)).toEqual([]);
       await page.locator(".run-link").click();

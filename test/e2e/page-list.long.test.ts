@@ -183,6 +183,7 @@ describe.skipIf(installed === "missing")("the first view in a browser", () => {
       body: JSON.stringify({ question: "And in apartments?" }),
     });
     await page.locator(".later").waitFor();
+    await page.locator(".filters .menu summary").click();
     await page.getByRole("button", { name: "Select", exact: true }).click();
     await page.getByRole("checkbox", { name: `Select ${QUERY}` }).check();
     await page.getByRole("checkbox", { name: "Select How deep is Lake Geneva?" }).check();
@@ -200,7 +201,7 @@ describe.skipIf(installed === "missing")("the first view in a browser", () => {
     await start(QUERY);
     await page.goto("/");
     await page.locator("tr[data-status=completed]").waitFor();
-    await page.goto("/figures");
+    await page.goto("/costs");
     await page.locator(".figures table").first().waitFor();
     await page.evaluate(TYPE_EARLY);
     const entries = await page.evaluate<number>("history.length");

@@ -86,7 +86,7 @@ test("a program on another port that gets the page's cookie can neither read nor
   await page.goto(`${server.url}/`);
   await page.getByRole("heading", { name: "Nothing asked yet" }).waitFor();
   const tab = await page.context().newPage();
-  await tab.goto(`${server.url}/figures`);
+  await tab.goto(`${server.url}/costs`);
   await tab.getByText("Nothing was charged in this period.").waitFor();
   await tab.reload();
   await tab.getByText("Nothing was charged in this period.").waitFor();
@@ -100,11 +100,11 @@ test("a browser that has lost the page's secret signs in again and returns to th
   const { page, pageErrors } = await enterPage(browser, server);
   // Before the first script of the next page: an open page would notice the loss and navigate.
   await page.addInitScript("if (sessionStorage.lost === undefined) localStorage.clear(); sessionStorage.lost = '1';");
-  await page.goto("/figures");
+  await page.goto("/costs");
   await page.getByLabel("Token").fill(server.token);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByText("Nothing was charged in this period.").waitFor();
-  expect(new URL(page.url()).pathname).toBe("/figures");
+  expect(new URL(page.url()).pathname).toBe("/costs");
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByLabel("Token").waitFor();
   expect(await page.evaluate("localStorage.length")).toBe(0);

@@ -290,8 +290,8 @@ test("details use plain words, and a dialog darkens the whole window (L1)", asyn
   const { page } = await openReport(context, withReport("x"));
   await page.locator(".facts summary").click();
   const facts = await page.locator(".facts dl").innerText();
-  expect(facts).toMatch(/Backend\s+Gemini API/);
-  expect(facts).toMatch(/Started from\s+dashboard/);
+  expect(facts).toMatch(/Answered by\s+Gemini API/);
+  expect(facts).toMatch(/Started from\s+this page/);
   expect(facts).not.toMatch(/\bMode\b|Through|Asked by|async/);
   const ground = () => page.evaluate("getComputedStyle(document.documentElement).backgroundColor");
   const light = await ground();
@@ -324,7 +324,7 @@ test.for([
     // A suggestion is written into the box, and asked only by its user.
     await page.getByRole("button", { name: "How do they age beyond ten years?" }).click();
     expect(await box.inputValue()).toBe("How do they age beyond ten years?");
-    expect(await page.getByRole("list", { name: "Suggested questions" }).getByRole("button").count()).toBe(2);
+    expect(await page.getByRole("list", { name: "Suggested questions" }).getByRole("button").count()).toBe(1);
     // All controls have the same left edge.
     const lefts = await Promise.all(
       [".run-head h1", ".actions .row", ".report", ".composer textarea"].map((each) => boxOf(page, each)),

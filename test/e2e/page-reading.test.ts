@@ -31,6 +31,7 @@ describe("the list", () => {
     expect((await server.get("/api/runs")).body).toEqual({
       runs: [],
       roots: [],
+      tags: [],
       counts: {},
       starred: 0,
       archived: 0,
@@ -264,6 +265,7 @@ test("no owner reads or changes runs of another (T14)", async (context) => {
   expect((await server.get("/api/runs", ben)).body).toEqual({
     runs: [],
     roots: [],
+    tags: [],
     counts: {},
     starred: 0,
     archived: 0,

@@ -20,6 +20,8 @@ test("a view that is opened while the server is away appears when it is back, by
   await server.close();
   await page.getByRole("link", { name: "Costs" }).click();
   await page.getByText(AWAY).first().waitFor();
+  // It would lead to the browser's own error page.
+  expect(await page.getByRole("button", { name: "Reload the page" }).count()).toBe(0);
   await scene.http({ args: ["--port", String(port)] });
   await page.getByText("Nothing was charged in this period.").waitFor(SOON);
 });

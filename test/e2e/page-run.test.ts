@@ -73,7 +73,7 @@ test("a run is shown live through a reload and a restart, and its report appears
   expect(after).toEqual(expect.arrayContaining(before));
   expect(new Set(after).size).toBe(after.length);
 
-  await page.goto(`${server.url}/figures`);
+  await page.goto(`${server.url}/costs`);
   await page.locator(".figures table").first().waitFor(SOON);
   expect(await page.locator(".figures .total").innerText()).toMatch(
     /^\$\d+\.\d\d from [\d-]+ to [\d-]+ \(UTC\), 1 paid request$/,
@@ -81,7 +81,7 @@ test("a run is shown live through a reload and a restart, and its report appears
   expect(complaints).toEqual([]);
 });
 
-test("cancelling asks first, Escape closes the question, and the chosen option is applied (L1)", async (context) => {
+test("cancelling asks first, Escape closes the question, and the amount is named (L1)", async (context) => {
   const { page, server, complaints, startRun } = await open(context, GOING);
   const taskId = await startRun();
   await page.goto(`${server.url}/runs/${taskId}`);
@@ -92,7 +92,11 @@ test("cancelling asks first, Escape closes the question, and the chosen option i
   await page.getByRole("dialog").waitFor({ ...SOON, state: "detached" });
   await page.locator("button:focus", { hasText: "Cancel…" }).waitFor(SOON);
   await cancel.click();
-  await page.getByLabel("Keep the results so far").uncheck();
+  // A research that is cancelled has no report.
+  expect(await page.getByRole("dialog").innerText()).toMatch(
+    /so far \((?:about )?\$\d+\.\d\d(?: at its end)?\) and get no report/,
+  );
+  expect(await page.getByRole("dialog").getByRole("checkbox").count()).toBe(0);
   await page.getByRole("button", { name: "Cancel the run" }).click();
   await expect.poll(() => page.locator(".run-head .badge").first().innerText(), SOON).toContain("Cancelled");
   expect(await page.locator(".report-text").count()).toBe(0);

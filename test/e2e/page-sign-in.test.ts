@@ -33,7 +33,7 @@ const signIn = (server: RunningHttpServer, token: string, headers: Record<string
     method: "POST",
     path: "/sign-in",
     headers: { ...HTML, ...FORM, ...headers },
-    body: new URLSearchParams({ token, to: "/figures" }).toString(),
+    body: new URLSearchParams({ token, to: "/costs" }).toString(),
   });
 
 describe("a link to the page (A9)", () => {
@@ -58,7 +58,7 @@ describe("a link to the page (A9)", () => {
     expect(again.headers).not.toHaveProperty("set-cookie");
 
     const session = sessionOf(entered);
-    for (const inside of ["/", "/figures", "/runs/x", "/assets/page.js", "/api/runs"]) {
+    for (const inside of ["/", "/costs", "/runs/x", "/assets/page.js", "/api/runs"]) {
       expect((await ask(server, { path: inside, headers: session })).status, inside).not.toBe(OUT);
     }
     for (const method of ["GET", "POST", "DELETE"]) {
@@ -116,7 +116,7 @@ describe("requests to the page's API are accepted (A9)", () => {
     expect(script.headers).not.toHaveProperty("access-control-allow-origin");
   });
 
-  test("under every name of the server, also one that no other page may use", async (context) => {
+  test("under every name of the server, with its cookie on the page's paths only", async (context) => {
     const env = { MCP_ALLOWED_HOSTS: "research.example" };
     const server = await (await openHttpScene(context)).http({ env });
     const host = "research.example:8443";
@@ -126,7 +126,7 @@ describe("requests to the page's API are accepted (A9)", () => {
       (await ask(server, { method: "POST", path, headers: { host, origin, ...sessionOf(signedIn) } })).status;
     expect(await status("/api/no/such/address", `https://${host}`)).toBe(404);
     expect(await status("/api/no/such/address", "https://research.example")).toBe(403);
-    expect(await status("/mcp", `https://${host}`)).toBe(403);
+    expect(await status("/mcp", `https://${host}`)).toBe(401);
   });
 
   test("by the same rules where no token is required", async (context) => {
@@ -170,7 +170,7 @@ describe("signing in and out (A9)", () => {
     expect(wrong.headers).not.toHaveProperty("set-cookie");
     for (const token of [server.token, ` ${ann}\n`]) {
       const right = await signIn(server, token);
-      expect([right.status, destinationOf(right.body)]).toEqual([200, "/figures"]);
+      expect([right.status, destinationOf(right.body)]).toEqual([200, "/costs"]);
       expect((await ask(server, { path: "/api/runs", headers: sessionOf(right) })).status).toBe(200);
     }
     const json = await ask(server, { method: "POST", path: "/sign-in", headers: {}, body: "{}" });
@@ -279,7 +279,7 @@ test("a browser that is sent to an address that does not exist gets a page, sign
   const server = await (await openHttpScene(context)).http();
   const session = await enter(server);
   const browser = { ...HTML, "sec-fetch-mode": "navigate", "sec-fetch-dest": "document", "sec-fetch-site": "none" };
-  for (const path of ["/nothing", "/runs/a/b", "/figures/2026", "/favicon.ico/x"]) {
+  for (const path of ["/nothing", "/runs/a/b", "/costs/2026", "/favicon.ico/x"]) {
     for (const headers of [browser, { ...browser, ...session }]) {
       const missing = await ask(server, { path, headers });
       expect([missing.status, missing.headers["content-type"]], path).toEqual([404, "text/html; charset=utf-8"]);

@@ -44,7 +44,7 @@ async function tour({ browser, server, directory, bypassCSP }: Tour): Promise<st
     expect(await page.locator(".sources li").count()).toBeGreaterThan(20);
     expect(await page.locator(".entry").count()).toBeGreaterThan(20);
   }
-  await visit("/figures", ".figures table");
+  await visit("/costs", ".figures table");
   for (let run = 1; run <= HOSTILE_RUNS; run += 1) await openSaved(page, { server, directory, run, seen });
   await context.close();
   return [...seen, ...pageErrors, ...otherOrigins];

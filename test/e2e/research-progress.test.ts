@@ -86,7 +86,7 @@ describe("check_research_status", () => {
       cursor: expect.stringMatching(/^1-\d{1,3}-[0-9a-f]{8}$/),
     });
     expect(missingFromText(text, structured)).toEqual([]);
-    expect(text).toMatch(/\ncurrent_action: Researching\nstatus: running_async\nprogress: [\d.]+$/);
+    expect(text).toMatch(/^task_id: \S+\nstatus: running_async\nprogress: [\d.]+\n[^]*\ncurrent_action: Researching$/);
     const times: number[] = [];
     for (let call = 0; call < 40; call += 1) {
       const began = performance.now();

@@ -233,9 +233,9 @@ describe("a run that cannot be resumed", () => {
     await server.call("cancel_research", { task_id: cancelled });
     const search = (await server.call("search", { query: QUERY })).structured["metadata"].task_id;
     const answers = [
-      [done, "RESEARCH_ALREADY_COMPLETED", "nothing to resume"],
-      [refused, "RESEARCH_FAILED", "cannot be resumed: it was never started at Google."],
-      [cancelled, "RESEARCH_FAILED", "cannot be resumed: it was cancelled."],
+      [done, "RESEARCH_ALREADY_COMPLETED", "nothing to retry"],
+      [refused, "RESEARCH_FAILED", "cannot be retried: it was never started at Google."],
+      [cancelled, "RESEARCH_FAILED", "cannot be retried: it was cancelled."],
       [search, "INVALID_INPUT", "A single search"],
       [crypto.randomUUID(), "TASK_NOT_FOUND", "no run"],
     ] as const;

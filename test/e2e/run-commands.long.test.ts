@@ -85,7 +85,7 @@ describe("a run", () => {
     const { code, stdout, stderr } = await scene.command(["delete", "heat", "--yes"]);
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toContain("2 runs have “heat” in their title.");
-    for (const id of ids) expect(stderr).toContain(id);
+    for (const id of ids) expect(stderr).toContain(`\n${id.slice(0, 8)}  `);
     expect(JSON.parse((await scene.command(["list", "--json"])).stdout).runs).toHaveLength(2);
   });
 });

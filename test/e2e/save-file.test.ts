@@ -37,6 +37,16 @@ test("a saved file is named by its title, and numbered when the name is taken (N
   expect(readFileSync(join(work, "research_reports", `${NAME}.md`), "utf8")).toMatch(`# ${QUERY}\n`);
   await command(["edit", run, "--title", "../CON: heat & cold?"]);
   expect((await save("-o", work)).stdout).toBe(`${join(work, "CON heat & cold.md")}\n`);
+  await command(["edit", run, "--title", "Heat pumps, Nordic"]);
+  for (const [format, title] of [
+    ["md", /^# Heat pumps, Nordic$/m],
+    ["html", /<title>Heat pumps, Nordic<\/title>[^]*<h1[^>]*>Heat pumps, Nordic<\/h1>/],
+  ] as const) {
+    await save("-o", `nordic.${format}`);
+    const text = readFileSync(join(work, `nordic.${format}`), "utf8");
+    expect(text).toMatch(title);
+    expect(text.match(/^# /gm) ?? []).toHaveLength(format === "md" ? 1 : 0);
+  }
   expect((await save("--output-dir", work, "--filename-prefix", "mine")).stdout).toMatch(
     new RegExp(`/${new Date().getUTCFullYear()}-\\d\\d/mine_${run}_\\d{8}_\\d{6}\\.md\\n$`),
   );

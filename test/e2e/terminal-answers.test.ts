@@ -164,7 +164,7 @@ test.skipIf(!READY)("serve shows its address and token to a person, without a lo
   const scene = await openScene(context);
   const terminal = await openUserTerminal(context, scene.env, { columns: 150, rows: 30 });
   await terminal.type('clear; gemini-search-mcp serve --port 0; echo "code $?"');
-  const screen = await terminal.until(/^Dashboard: http/m);
+  const screen = await terminal.until(/^Page: http/m);
   expect(screen).toMatch(/^Access token: \S{20,}$/m);
   expect(screen).toMatch(/^Listening on http:\/\/127\.0\.0\.1:\d+\/mcp$/m);
   expect(screen).not.toContain("[INFO]");

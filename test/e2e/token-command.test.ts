@@ -112,7 +112,7 @@ describe("token list and revoke (A9)", () => {
     expect(await owner()).toBe("ann");
     expect(await scene.command(["token", "revoke", "ann"])).toEqual({
       code: 0,
-      stdout: "The token for ann is revoked. The runs are kept.\n",
+      stdout: "The token for ann is revoked. The runs are kept, schedules are paused, webhooks disabled.\n",
       stderr: "",
     });
     expect(await owner()).toBeUndefined();

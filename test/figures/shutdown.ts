@@ -151,10 +151,12 @@ export async function shutDownServe({ times, lanes, seed }: ShutdownOptions): Pr
 }
 
 /** Starts a call whose response may never be received. */
-function begin({ random }: KillWorld, client: HttpClient, starting: Set<Promise<unknown>>): void {
+function begin({ random, user }: KillWorld, client: HttpClient, starting: Set<Promise<unknown>>): void {
   const isPaid = random() < 0.6;
+  const query = fresh("clients");
+  if (isPaid) user.ask(query);
   const call = client
-    .call(isPaid ? "start_deep_research" : "search", { query: fresh("clients") })
+    .call(isPaid ? "start_deep_research" : "search", { query })
     .catch(() => undefined)
     .finally(() => starting.delete(call));
   if (isPaid) starting.add(call);

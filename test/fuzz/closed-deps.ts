@@ -38,6 +38,7 @@ export const closedDeps: OperationDeps = {
     syncWindowMs: 0,
     reportsDir: undefined,
     templatesDir: undefined,
+    searchModel: undefined,
     confirmAboveUsd: 5,
     budgets: {},
     judgeMaxUsd: undefined,

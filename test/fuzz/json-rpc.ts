@@ -69,7 +69,11 @@ function trialApp(): App {
     shutdown: createShutdown(() => {}),
     deps: closedDeps,
     openStore: async () => {},
+    webhooks: () => {
+      throw new Error("closed");
+    },
     fleetStatus: () => Promise.reject(new Error("closed")),
+    metrics: () => Promise.reject(new Error("closed")),
     startPolling: () => Promise.reject(new Error("closed")),
   };
 }

@@ -8,7 +8,7 @@ import { readInteraction } from "../../src/gemini/interactions/reader.ts";
 import { cleanText, oneLine } from "../../src/platform/clean-text.ts";
 import { createRedactor } from "../../src/platform/redact.ts";
 import { namePart } from "../../src/reports/files/file-name.ts";
-import { renderHtmlDocument } from "../../src/reports/html/document.ts";
+import { renderReportHtml } from "../../src/reports/html/html.ts";
 import { renderMarkdown } from "../../src/reports/markdown/markdown.ts";
 import { readTable } from "../../src/reports/table/read-table.ts";
 import { resultOf } from "../../src/runs/poll/agent-result.ts";
@@ -262,12 +262,10 @@ function renderReport(report: string): string {
 }
 
 function renderHtml(report: string): string {
-  return renderHtmlDocument({
+  return renderReportHtml({
     query: report,
     report,
     sources: [{ n: 1, title: report.slice(0, 1_000), url: "https://a.example/x", domain: "a.example" }],
     citations: Array.from({ length: 1_000 }, (_unused, index) => ({ n: 1, start: 0, end: index * 997 })),
-    partial: undefined,
-    metadata: undefined,
-  });
+  }).html;
 }

@@ -1,5 +1,6 @@
 /** All fuzz targets: the parsers of untrusted text. */
 
+import { archives } from "./archive.ts";
 import { claimSplitting } from "./claim-splitting.ts";
 import { cleanBoundary } from "./clean-boundary.ts";
 import { cliLines } from "./cli-lines.ts";
@@ -7,6 +8,7 @@ import { configLoader } from "./config-loader.ts";
 import { eventStream } from "./event-stream.ts";
 import { fileNames } from "./file-names.ts";
 import { htmlPage } from "./html-page.ts";
+import { importedReport } from "./imported-report.ts";
 import { interactionJson } from "./interaction-json.ts";
 import { jsonExtraction } from "./json-extraction.ts";
 import { jsonRpc } from "./json-rpc.ts";
@@ -28,6 +30,8 @@ export const TARGETS: readonly FuzzTarget[] = [
   eventStream,
   cliLines,
   markdownReport,
+  importedReport,
+  archives,
   fileNames,
   configLoader,
   jsonRpc,

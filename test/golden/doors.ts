@@ -83,9 +83,12 @@ export function createDoors({
 const COLUMNS = 100;
 const ESCAPE = "\u001B";
 
+/** Of a view on the whole screen nothing stays; a slow machine has time to show one. */
+const WHOLE_SCREEN = new RegExp(String.raw`${ESCAPE}\[\?1049h[^]*?${ESCAPE}\[\?1049l`, "g");
+
 /** What a terminal shows in the end: lines that were erased are left out, and escape characters are visible. */
 function shownAt(raw: string): string {
-  const lines = raw.replaceAll("\r\n", "\n").split("\n");
+  const lines = raw.replaceAll(WHOLE_SCREEN, "").replaceAll("\r\n", "\n").split("\n");
   return lines.map((line) => line.split(`\r${ESCAPE}[2K`).at(-1)?.replaceAll(ESCAPE, "␛")).join("\n");
 }
 

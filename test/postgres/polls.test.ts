@@ -238,7 +238,7 @@ describe("in a fleet with several keys, a run", () => {
         status: "running_async",
         obstacle: "other_key",
       });
-      expect(await rowOf(fleet.db, late)).toMatchObject({ status: "failed", next_poll_at: null });
+      expect(await rowOf(fleet.db, late)).toMatchObject({ status: "failed" });
     }, SOON);
   });
 
@@ -249,11 +249,16 @@ describe("in a fleet with several keys, a run", () => {
     await waitFor(async () => expect(await rowOf(fleet.db, late)).toMatchObject({ status: "completed" }), SOON);
   });
 
-  test("that ended at its deadline is collected as soon as a process has its key (P3)", async () => {
-    const { fleet, late } = await openKeyless();
+  test("that ended at its deadline is collected as soon as a process has its key, hours later, too (P3)", async () => {
+    const { fleet, waiting, late } = await openKeyless();
     await fleet.worker({ poll: async () => ({ kind: "missing" }) });
-    await fleet.repairNow();
-    await waitFor(async () => expect(await rowOf(fleet.db, late)).toMatchObject({ status: "failed" }), SOON);
+    for (const taskId of [late, waiting]) {
+      const run = fleet.db.updateTable("research_tasks").where("task_id", "=", taskId);
+      await run.set({ deadline_at: 5 }).execute();
+      await fleet.repairNow();
+      await waitFor(async () => expect(await rowOf(fleet.db, taskId)).toMatchObject({ status: "failed" }), SOON);
+      await run.set({ completed_at: Date.now() - 4 * 3_600_000 }).execute();
+    }
     await fleet.worker({ key: "unused-key", poll: async () => ({ kind: "found", interaction: FINISHED }) });
     await waitFor(async () => expect(await rowOf(fleet.db, late)).toMatchObject({ status: "completed" }), SOON);
   });

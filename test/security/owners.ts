@@ -21,7 +21,7 @@ type Check = (what: string, holds: boolean) => void;
 export async function tryOwners(stage: Stage): Promise<Verdict> {
   const verdict = openVerdict();
   const scene = await openHttpScene(stage, { name: "slow research", interactions: { speed: 1 } });
-  const server = await scene.http({ env: { ...QUICK, OTEL_METRICS_EXPORTER: "prometheus" } });
+  const server = await scene.http({ env: { ...QUICK } });
   const [ann, ben] = [await enter(scene, server, "ann"), await enter(scene, server, "ben")];
   const searched = await ann.modern.call("search", { query: `A question about ${SECRET}` });
   const question = { query: `A research about ${SECRET}` };

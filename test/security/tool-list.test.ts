@@ -19,8 +19,8 @@ test("the list of tools is the same in every session, whatever happens in betwee
   // Names, texts, schemas and annotations. A change needs a changelog entry and a new version.
   expect({ modern: await hash("modern"), legacy: await hash("legacy") }).toMatchInlineSnapshot(`
     {
-      "legacy": "aea731c50eaa8e359698c2157cc5c035fbd0c9cc382ec0d93350a02994f9b792",
-      "modern": "87ea6e1f336a41b8ba07989d971111a55769100714772e44aa224158b7a605b6",
+      "legacy": "989ca3b556e8185b35e8abbc01bb852cd156d7687bce37bf7a788f759e1edbb1",
+      "modern": "db523357d260e9242e34bd5877f4c8bbfc7e5d8cdf1f7185f94a4b715a2d7f33",
     }
   `);
 });

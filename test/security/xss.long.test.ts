@@ -21,14 +21,14 @@ async function openTrial(context: TestContext): Promise<Judge> {
   return openJudge(context, browser);
 }
 
-type Render = (text: string) => string;
+type Render = (text: string) => Promise<string>;
 
 async function culprits(
   judge: Judge,
   { render, as, policy }: { render: Render; as: "fragments" | "documents"; policy?: string },
 ): Promise<string[]> {
-  const inspect = (payloads: readonly Payload[]): Promise<string[]> => {
-    const rendered = payloads.map(({ id, text }) => render(text(judge.marksFor(id))));
+  const inspect = async (payloads: readonly Payload[]): Promise<string[]> => {
+    const rendered = await Promise.all(payloads.map(({ id, text }) => render(text(judge.marksFor(id)))));
     const looked: Inspected = as === "fragments" ? { fragments: rendered } : { documents: rendered };
     return judge.inspect({ ...looked, ...(policy === undefined ? {} : { policy }) });
   };
@@ -50,7 +50,7 @@ const sourcesOf = (text: string): Source[] => [
 ];
 
 /** Between known citations, which an unclosed payload would affect. */
-const asFragment: Render = (text) =>
+const asFragment: Render = async (text) =>
   renderReportHtml({
     report: `Claim [cite: 1]\n\n${text}\n\nClaim [2]`,
     query: text,
@@ -108,7 +108,7 @@ describe.skipIf(installed === "missing")("a hostile report in a real browser", L
   });
 
   test("does nothing as a file of its own, with its policy removed (T20, T27)", async (t) => {
-    const render: Render = (text) => withoutPolicy(asDocument(text));
+    const render: Render = async (text) => withoutPolicy(await asDocument(text));
     expect(await culprits(await openTrial(t), { render, as: "documents" })).toEqual([]);
   });
 

@@ -162,8 +162,11 @@ function judgeNotices({ shown, database }: World): string[] {
 }
 
 function judgeLeftovers({ database }: World): string[] {
+  // A run that has ended is polled for its usage for hours, and no process waits for that: what was killed during such
+  // a poll leaves its lease.
   const left = database.all<{ task_id: string }>(
-    "select task_id from research_tasks where lease_until is not null or next_poll_at is not null",
+    `select task_id from research_tasks where (lease_until is not null or next_poll_at is not null)
+      and (status not in ('completed', 'failed', 'cancelled') or usage_final = 1)`,
   );
   return left.map(({ task_id }) => `run ${task_id} is still followed or leased`);
 }

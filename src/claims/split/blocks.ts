@@ -5,7 +5,7 @@ import { isSourceListTitle } from "../../reports/citations.ts";
 import { citationOf } from "../../reports/document/citation-tokens.ts";
 import { type Document, parseParts } from "../../reports/document/document.ts";
 import { formulaOf } from "../../reports/document/formulas.ts";
-import { piecesOf, type Range, rangeOf } from "../../reports/document/ranges.ts";
+import { clipped, type Piece, piecesOf, type Range, rangeOf } from "../../reports/document/ranges.ts";
 import { onOneLine } from "../../reports/report-facts.ts";
 
 /** Of a heading or the label of a list. */
@@ -123,9 +123,9 @@ function readBlock(walk: Walk, token: Token, before: Token | undefined): TextBlo
   const inline = walk.read(token);
   const isListItem = walk.items.length > 0;
   const lead = [walk.introduction, ...walk.items.slice(0, -1)].filter((text) => text !== "");
-  if (!isListItem) walk.introduction = /[:：]\s*$/u.test(content) ? labelOf(inline.text).replace(/\s?[:：]$/u, "") : "";
-  else if (walk.items.at(-1) === "")
-    walk.items[walk.items.length - 1] = labelOf(inline.text.split("\n", 1)[0] ?? "").replace(/\s?[:：]$/u, "");
+  const label = (text: string): string => labelOf(text).replace(/\s?[:：]$/u, "");
+  if (!isListItem) walk.introduction = /[:：]\s*$/u.test(content) ? label(inline.text) : "";
+  else if (walk.items.at(-1) === "") walk.items[walk.items.length - 1] = label(inline.text.split("\n", 1)[0] ?? "");
   return blockOf(walk, token, { inline, lead: isListItem ? lead : [], isListItem });
 }
 
@@ -182,9 +182,8 @@ interface CitationMark {
 
 export interface InlineText {
   text: string;
-  /** For each character of the text where it begins and ends in the source. */
-  starts: number[];
-  ends: number[];
+  /** Where its characters are in the source. */
+  pieces: Piece[];
   marks: CitationMark[];
   /** The length of the bold text with which it begins. */
   bold: number;
@@ -200,7 +199,7 @@ interface Reading extends InlineText {
 }
 
 function readInline(inline: Token, context: LinkContext): InlineText {
-  const empty = { text: "", starts: [], ends: [], marks: [], bold: 0, open: undefined };
+  const empty = { text: "", pieces: [], marks: [], bold: 0, open: undefined };
   const { end } = rangeOf(inline);
   const reading: Reading = { ...empty, context, end, isBoldOpen: false };
   const tokens = inline.children ?? [];
@@ -237,27 +236,16 @@ const READERS: Readonly<Record<string, (reading: Reading, token: Token) => void>
   mark: readMark,
 };
 
-function write(reading: Reading, text: string, { start, end }: Range): void {
-  if (text === "") return;
-  for (let unit = 0; unit < text.length; unit += 1) {
-    reading.starts.push(start);
-    reading.ends.push(end);
-  }
+function write(reading: Reading, text: string, range: Range): void {
+  reading.pieces.push({ at: reading.text.length, size: text.length, ...range });
   reading.text += text;
 }
 
 /** Characters of the token's own content. */
 function keep(reading: Reading, token: Token, { from, to }: { from: number; to: number }): void {
-  if (to <= from) return;
-  const text = token.content.slice(from, to);
-  for (const { at, size, start, end } of piecesOf(token)) {
-    const isVerbatim = size === end - start;
-    for (let index = Math.max(at, from); index < Math.min(at + size, to); index += 1) {
-      reading.starts.push(isVerbatim ? start + index - at : start);
-      reading.ends.push(isVerbatim ? start + index - at + 1 : end);
-    }
-  }
-  reading.text += text;
+  const before = reading.text.length;
+  for (const piece of clipped(piecesOf(token), from, to)) reading.pieces.push({ ...piece, at: before + piece.at });
+  reading.text += token.content.slice(from, to);
 }
 
 function cite(reading: Reading, mark: Omit<CitationMark, "at">): void {
@@ -313,12 +301,8 @@ function readLink(reading: Reading, opening: Token, tokens: readonly Token[]): v
   const sources = n === undefined ? [] : [n];
   if (isAside || !isProse(label)) return cite(reading, { sources });
   const from = reading.text.length;
-  for (const token of tokens) READERS[token.type]?.(reading, token);
   // A sentence that begins or ends with the label has the whole link.
-  if (reading.starts.length > from) {
-    reading.starts[from] = start;
-    reading.ends[reading.ends.length - 1] = end;
-  }
+  write(reading, label, { start, end });
   cite(reading, { sources, labelFrom: from });
 }
 
@@ -333,27 +317,21 @@ const EMPTY_ASIDE =
   /\s?[(（［][\s,;、]{0,8}(?:(?:see|cf|sources?|quellen?|siehe|vgl|voir|出典|参照)[.:：]?)?[\s,;、]{0,8}[)）］]/giu;
 
 /** Removes the parentheses that are left when the marks inside are taken out. */
-function withoutEmptyAsides({ text, starts, ends, marks, bold }: InlineText): InlineText {
-  const found = marks.length === 0 ? [] : [...text.matchAll(EMPTY_ASIDE)];
-  if (found.length === 0) return { text, starts, ends, marks, bold };
-  const holes = found.map(({ index, 0: { length } }) => ({ from: index, to: index + length }));
-  const kept: InlineText = { text: "", starts: [], ends: [], marks: [], bold };
-  let copied = 0;
-  for (const { from, to } of [...holes, { from: text.length, to: text.length }]) {
-    kept.text += text.slice(copied, from);
-    for (let index = copied; index < from; index += 1) {
-      kept.starts.push(starts[index] ?? 0);
-      kept.ends.push(ends[index] ?? 0);
+function withoutEmptyAsides({ text, pieces, marks, bold }: InlineText): InlineText {
+  const kept: InlineText = { text: "", pieces: [], marks: [], bold };
+  let [from, next] = [0, 0];
+  for (const { index, 0: hole } of [
+    ...(marks.length === 0 ? [] : text.matchAll(EMPTY_ASIDE)),
+    { index: text.length, 0: "" },
+  ]) {
+    const removed = from - kept.text.length;
+    for (const piece of clipped(pieces, from, index)) kept.pieces.push({ ...piece, at: piece.at + kept.text.length });
+    for (let mark = marks[next]; mark !== undefined && mark.at <= index + hole.length; mark = marks[(next += 1)]) {
+      const labelFrom = mark.labelFrom === undefined ? undefined : mark.labelFrom - removed;
+      kept.marks.push({ ...mark, labelFrom, at: Math.min(mark.at, index) - removed });
     }
-    copied = to;
-  }
-  let hole = 0;
-  let removed = 0;
-  for (const mark of marks) {
-    for (; (holes[hole]?.to ?? Infinity) <= mark.at; hole += 1)
-      removed += (holes[hole]?.to ?? 0) - (holes[hole]?.from ?? 0);
-    const inside = Math.max(0, mark.at - (holes[hole]?.from ?? Infinity));
-    kept.marks.push({ ...mark, at: mark.at - removed - inside });
+    kept.text += text.slice(from, index);
+    from = index + hole.length;
   }
   return kept;
 }

@@ -1,5 +1,6 @@
 /** Turns the blocks of a report into sentences with their context and the citations written in the text. */
 
+import { endIn, startIn } from "../../reports/document/ranges.ts";
 import { type InlineText, labelOf, type TextBlock } from "./blocks.ts";
 import { onOneLine } from "../../reports/report-facts.ts";
 import { CELL_SEPARATOR } from "../evidence.ts";
@@ -52,8 +53,8 @@ interface Row {
 
 function addCell(row: Row, { inline, range, offset, headings, cell }: TextBlock): void {
   const text = onOneLine(inline.text);
-  const start = offset + (inline.starts[0] ?? range.start);
-  const end = offset + (inline.ends.at(-1) ?? range.end);
+  const start = offset + (text === "" ? range.start : startIn(inline.pieces, 0));
+  const end = offset + (text === "" ? range.end : endIn(inline.pieces, inline.text.length));
   const cites = inline.marks.flatMap(({ sources }) => sources.map((source) => ({ at: end, source, isGoogle: false })));
   const isFirst = cell?.column === 0;
   const isLinks = isLabelled(inline, { start: 0, end: inline.text.length });
@@ -109,8 +110,8 @@ function* proseDrafts(block: TextBlock): Generator<Draft> {
     const own = cites[index] ?? [];
     if (!isClaim(text, { isCited: own.length > 0, hasLabel: context.length > 0 })) continue;
     const next = sentences[index + 1];
-    const begin = offset + (inline.starts[start] ?? range.start);
-    const stop = offset + (inline.ends[end - 1] ?? range.end);
+    const begin = offset + startIn(inline.pieces, start);
+    const stop = offset + endIn(inline.pieces, end);
     yield {
       text,
       headings,
@@ -119,7 +120,7 @@ function* proseDrafts(block: TextBlock): Generator<Draft> {
       end: stop,
       reach: {
         start: index === 0 ? offset + range.start : begin,
-        end: offset + (next === undefined ? range.end : (inline.starts[next.start] ?? range.end) - 1),
+        end: offset + (next === undefined ? range.end : startIn(inline.pieces, next.start) - 1),
       },
       cites: own.map((source) => ({ at: stop, source, isGoogle: false })),
     };

@@ -33,6 +33,7 @@ export function annotationTies(report: string, citations: readonly CitedRange[])
 
 /** Segments that are not found cost a pass over the report each. */
 const MAX_MISSES = 50;
+const MAX_URLS = 20;
 
 /** Finds the segments in the report by their letters and digits: escapes, marks and line breaks may differ. */
 export function supportTies(
@@ -40,29 +41,22 @@ export function supportTies(
   segments: readonly GroundedSegment[],
   numberOf: (url: string) => number | undefined,
 ): Tie[] {
-  const ties: Tie[] = [];
   const letters = lettersOf(report);
-  let cursor = 0;
-  let misses = 0;
-  for (const { text, urls } of segments.slice(0, MAX_TIES)) {
+  let [cursor, misses] = [0, 0];
+  return segments.slice(0, MAX_TIES).flatMap(({ text, urls }): Tie[] => {
     const wanted = lettersOf(unescaped(text)).text;
-    if (wanted === "" || misses > MAX_MISSES) continue;
-    const ahead = letters.text.indexOf(wanted, cursor);
-    const found = ahead === -1 ? letters.text.indexOf(wanted) : ahead;
+    if (wanted === "" || misses > MAX_MISSES) return [];
+    let found = letters.text.indexOf(wanted, cursor);
     if (found === -1) {
       misses += 1;
-      continue;
+      found = letters.text.indexOf(wanted);
     }
-    if (ahead === -1) misses += 1;
+    if (found === -1) return [];
     cursor = found;
-    const start = letters.indices[found] ?? 0;
-    const end = (letters.indices[found + wanted.length - 1] ?? 0) + 1;
-    for (const url of urls) {
-      const source = numberOf(url);
-      if (source !== undefined && ties.length < MAX_TIES) ties.push({ start, end, source });
-    }
-  }
-  return ties;
+    const [start = 0, last = 0] = [letters.indices[found], letters.indices[found + wanted.length - 1]];
+    const sources = urls.slice(0, MAX_URLS).flatMap((url) => numberOf(url) ?? []);
+    return sources.map((source) => ({ start, end: last + 1, source }));
+  });
 }
 
 function lettersOf(text: string): { text: string; indices: number[] } {

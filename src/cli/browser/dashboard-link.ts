@@ -1,4 +1,4 @@
-/** Creates links to the dashboard with a one-time code instead of a token, and opens them in a browser. */
+/** Creates links to the page with a one-time code instead of a token, and opens them in a browser. */
 
 import type { App } from "../../app.ts";
 import { holderOfLink, type KeyHolder, makeLink } from "../../http/browser/sessions.ts";

@@ -128,7 +128,7 @@ function redirectPage(link: string): string {
 <title>gemini-search-mcp</title>
 </head>
 <body>
-<p><a href="${url}">Open the dashboard</a></p>
+<p><a href="${url}">Open the page</a></p>
 </body>
 </html>
 `;

@@ -16,7 +16,8 @@ import { parseInput } from "../../operations/perform.ts";
 import { countOf } from "../../platform/count.ts";
 import { type Answer, runAnswer } from "../answer-command.ts";
 import { answerWidth } from "../output.ts";
-import { formatCost, formatDollars } from "../render/durations.ts";
+import { formatCost } from "../render/durations.ts";
+import { formatDollars } from "../../costs/dollars.ts";
 import { type Paint, paintFor } from "../render/paint.ts";
 import { type Column, tableLines } from "../render/table.ts";
 

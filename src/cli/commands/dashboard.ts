@@ -1,4 +1,4 @@
-/** `open`: opens the dashboard of the running server, or starts one. */
+/** `open`: opens the page of the running server, or starts one. */
 
 import { z } from "zod";
 import { type App, createApp, readPackage } from "../../app.ts";
@@ -9,6 +9,7 @@ import { AppError } from "../../errors.ts";
 import { hashToken, keptToken } from "../../http/auth/tokens.ts";
 import type { KeyHolder } from "../../http/browser/sessions.ts";
 import { pageUrl } from "../../http/host-guard.ts";
+import { recordedServer } from "../../http/running-server.ts";
 import { errorCodeOf } from "../../platform/error-code.ts";
 import { openCommand } from "../answer-command.ts";
 import { type Opening, ownLink, type PageLink, tryToOpen, UNOPENED } from "../browser/dashboard-link.ts";
@@ -36,10 +37,13 @@ export async function runDashboard({ run: wanted, ...given }: DashboardOptions):
     return;
   }
   const options = { ...given, run };
-  const { MCP_SERVER_HOST: host, MCP_SERVER_PORT: port } = loadConfig({
-    environment: readEnvironment(),
-    flags,
-  }).settings;
+  const config = loadConfig({ environment: readEnvironment(), flags });
+  const { MCP_SERVER_HOST: host, MCP_SERVER_PORT: port } = config.settings;
+  // An address that was typed is meant; otherwise the server of this installation may be on any port.
+  const isTyped = Object.values(flags).some((value) => value !== undefined);
+  const recorded = isTyped ? undefined : await recordedServer(config);
+  if (recorded !== undefined && (await probe(recorded)) === "ours")
+    return openRunning(recorded, { found: "ours", options });
   const url = pageUrl(host, port);
   // Port 0 is any free port: no server can be there already.
   const found = port === 0 ? "none" : await probe(url);
@@ -89,7 +93,7 @@ async function runToShow(wanted: DashboardOptions["run"], flags: Environment): P
     if (remark !== undefined) await printFailure(remark);
     return taskId;
   } catch (error) {
-    // A dashboard without runs can be opened, too.
+    // A page without runs can be opened, too.
     if (name === undefined && error instanceof AppError && error.code === "TASK_NOT_FOUND") return undefined;
     throw error;
   } finally {
@@ -98,7 +102,7 @@ async function runToShow(wanted: DashboardOptions["run"], flags: Environment): P
 }
 
 const NOT_USED =
-  "No browser opened the link within a minute. If the dashboard doesn't recognise the link, the server uses another config directory or token: set GEMINI_SEARCH_CONFIG_DIR and MCP_AUTH_TOKEN to the server's values.";
+  "No browser opened the link within a minute. If the page doesn't recognise the link, the server uses another config directory or token: set GEMINI_SEARCH_CONFIG_DIR and MCP_AUTH_TOKEN to the server's values.";
 
 async function show(
   link: PageLink,
@@ -170,6 +174,6 @@ const anotherServer = (url: string): AppError =>
 const noLink = (url: string): AppError =>
   new AppError({
     code: "INVALID_INPUT",
-    message: `The server at ${url} did not return a link to its dashboard.`,
+    message: `The server at ${url} did not return a link to its page.`,
     suggestion: "It may be an older version, or too busy: restart it, or start another with --port.",
   });

@@ -1,4 +1,4 @@
-/** `demo`: a whole deep research against the simulator, and its report on the dashboard, with nothing to set up. */
+/** `demo`: a whole deep research against the simulator, and its report on the page, with nothing to set up. */
 
 import { fork, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
@@ -13,7 +13,7 @@ import { SETTINGS } from "../../config/settings.ts";
 import { KEY_PAGE } from "../../gemini/failures.ts";
 import { findProgram } from "../../platform/find-program.ts";
 import { createShutdown, leaveOnSignals } from "../../platform/shutdown.ts";
-import { EXIT_CODES, print, printFailure } from "../output.ts";
+import { EXIT_CODES, printFailure, printText } from "../output.ts";
 import { paintFor } from "../render/paint.ts";
 
 /** Path of the simulator, for `dist/` and for `src/`. */
@@ -54,7 +54,7 @@ export async function runDemo(asked: string, { open }: DemoOptions): Promise<voi
   const directory = mkdtempSync(join(tmpdir(), "gemini-search-mcp-demo-"));
   shutdown.finally(() => rmSync(directory, { recursive: true, force: true }));
   const paint = paintFor(process.stdout);
-  await print(`${paint("strong", "Demo")}  ${question}\n${paint("faint", INTRODUCTION)}\n`);
+  await printText(`${paint("strong", "Demo")}  ${question}\n${paint("faint", INTRODUCTION)}\n`);
   const run: CliRun = { settings: demoSettings(directory, simulator.url), signal: shutdown.signal };
   const { status, taskId } = await shutdown.during(research(question, run));
   if (shutdown.leaving()) return;
@@ -69,7 +69,7 @@ const saveAnswer = z.object({ file_path: z.string() });
 
 /** Runs the commands that a user would run. */
 async function research(question: string, run: CliRun): Promise<{ status: number; taskId?: string }> {
-  const { status } = await runCli(["research", question, "--wait", "--yes"], run);
+  const { status } = await runCli(["--no-pager", "research", question, "--wait", "--yes"], run);
   if (status !== 0 || run.signal.aborted) return { status };
   const listed = await runCli(["list", "--json"], { ...run, capture: true });
   const taskId = listAnswer.parse(JSON.parse(listed.output)).runs[0]?.task_id;
@@ -77,13 +77,13 @@ async function research(question: string, run: CliRun): Promise<{ status: number
   const save = ["save", taskId, "--output-dir", "research_reports", "--json"];
   const saved = await runCli(save, { ...run, capture: true });
   if (saved.status !== 0) return { status: saved.status, taskId };
-  await print(`\nSaved: ${relative(process.cwd(), saveAnswer.parse(JSON.parse(saved.output)).file_path)}`);
+  await printText(`\nSaved: ${relative(process.cwd(), saveAnswer.parse(JSON.parse(saved.output)).file_path)}`);
   return { status, taskId };
 }
 
-/** Serves the dashboard until Ctrl-C, which the child receives as well. */
+/** Serves the page until Ctrl-C, which the child receives as well. */
 async function showPage(taskId: string, { open, ...run }: CliRun & DemoOptions): Promise<void> {
-  await print("\nThe same report on the dashboard, where you can also start more simulated research:");
+  await printText("\nThe same report in the browser, where you can also start more simulated research:");
   await runCli(["open", taskId, "--port", "0", ...(open ? [] : ["--no-open"])], run);
 }
 

@@ -6,7 +6,8 @@ import type { CheckResult } from "../../doctor/check.ts";
 import { examine } from "../../doctor/doctor.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { countOf } from "../../platform/count.ts";
-import { answerWidth, EXIT_CODES, print } from "../output.ts";
+import { answerWidth, EXIT_CODES, print, printText } from "../output.ts";
+import { shell } from "../render/answer-view.ts";
 import { type Paint, paintFor } from "../render/paint.ts";
 import { wrapToWidth } from "../render/words.ts";
 
@@ -15,11 +16,8 @@ export async function runDoctor({ json, online }: { json: boolean; online: boole
   const checks = await examine({ config, now: systemClock.now, online });
   const healthy = checks.every(({ status }) => status !== "fail");
   const paint = paintFor(process.stdout);
-  await print(
-    json
-      ? JSON.stringify({ healthy, checks }, null, 2)
-      : `${view(checks, answerWidth(), paint)}\n\n${conclusion(checks, { online, paint })}`,
-  );
+  if (json) await print(JSON.stringify({ healthy, checks }, null, 2));
+  else await printText(`${view(checks, answerWidth(), paint)}\n\n${conclusion(checks, { online, paint })}`);
   process.exitCode = healthy ? EXIT_CODES.ok : EXIT_CODES.failed;
 }
 
@@ -28,11 +26,11 @@ function conclusion(checks: CheckResult[], { online, paint }: { online: boolean;
   const warnings = count("warn") === 0 ? "" : countOf(count("warn"), "warning");
   if (count("fail") > 0) {
     const found = [countOf(count("fail"), "problem"), warnings].filter((part) => part !== "").join(" and ");
-    return `${paint("bad", `${found}.`)} Fix what is marked "fail", then run gemini-search-mcp doctor again.`;
+    return `${paint("bad", `${found}.`)} Fix what is marked "fail", then run again: ${shell("doctor")}`;
   }
   const skipped = online ? "" : " (The network was not checked.)";
   if (warnings !== "") return `${paint("good", "Ready to use,")} with ${warnings}.${skipped}`;
-  return `${paint("good", "Everything works.")}${skipped} Try: gemini-search-mcp search "What is the newest LTS version of Node.js?"`;
+  return `${paint("good", "Everything works.")}${skipped} Try: ${shell('search "What is the newest LTS version of Node.js?"')}`;
 }
 
 const MARKS = { ok: "good", warn: "careful", fail: "bad" } as const;

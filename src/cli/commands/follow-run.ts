@@ -6,13 +6,15 @@ import { costFields } from "../../costs/actual.ts";
 import { checkResearchStatus } from "../../operations/check-research-status.ts";
 import { getResearchResults } from "../../operations/get-research-results.ts";
 import type { Call, OutputOf } from "../../operations/operation.ts";
+import { isOver } from "../../operations/parts/follow-run.ts";
 import { type Outcome, perform } from "../../operations/perform.ts";
 import { waitForRun } from "../../runs/history/read.ts";
-import { isIdle, type Run } from "../../runs/run.ts";
+import type { Run } from "../../runs/run.ts";
 import { watchProgress } from "../../runs/streams/watched-streams.ts";
-import { type LogLines, movesCursor, printFailure, type ProgressLine } from "../output.ts";
-import { shell, shortId } from "../render/answer-view.ts";
+import { type LogLines, movesCursor, printFailure, type ProgressLine, widthOfMessages } from "../output.ts";
+import { type Command, nextCommands, shell, shortId } from "../render/answer-view.ts";
 import { formatCost } from "../render/durations.ts";
+import { paintFor } from "../render/paint.ts";
 import { isKnown } from "../render/run-frame.ts";
 import { readFrame, type RunStatusAnswer, watchRun } from "./watch-run.ts";
 
@@ -33,20 +35,19 @@ export type Followed =
 export async function followRun(app: App, { taskId, call, log }: Following): Promise<Followed> {
   const stream = createStreamWatch(app);
   const seen = movesCursor(process.stderr, app.config.environment);
-  const show = seen ? liveView(app, log) : changeLines(call);
+  const readStatus = () => perform(checkResearchStatus, app.deps, { input: { task_id: taskId }, call });
+  const show = seen ? liveView(app, log) : changeLines(call, readStatus);
   try {
     for (;;) {
-      const status = await perform(checkResearchStatus, app.deps, { input: { task_id: taskId }, call });
-      if (status.failed) return { isOver: false, outcome: status };
-      if (isIdle(status.structured.status) || status.structured.status === "start_unknown") break;
+      const run = await app.deps.findRun(call.owner, taskId);
+      if (isOver(app.deps, run)) break;
       if (call.signal.aborted) {
         await show.end();
-        if (!isDemo(app.config)) await printFailure(stillRunning(await app.deps.findRun(call.owner, taskId)));
-        return { isOver: false, outcome: status };
+        if (!isDemo(app.config)) await printFailure(stillRunning(run));
+        return { isOver: false, outcome: await readStatus() };
       }
-      const run = await app.deps.findRun(call.owner, taskId);
       await stream.watch(run);
-      await show.change(status.structured, run);
+      await show.change(run);
       await app.deps.clock.sleep(POLL_INTERVAL_MS, call.signal).catch(() => undefined);
     }
   } finally {
@@ -76,23 +77,25 @@ function createStreamWatch(app: App): { watch(run: Run): Promise<void>; end(): v
 }
 
 interface ProgressView {
-  change(status: RunStatusAnswer, run: Run): Promise<void>;
+  change(run: Run): Promise<void>;
   end(): Promise<void>;
 }
 
 /** A search ends with its process; research continues at Google, and whatever reads it next collects its report. */
-function stillRunning({ taskId, kind }: Run): string {
-  const watch = shell(`watch ${shortId(taskId)}`);
-  return kind === "agent"
-    ? `Still running at Google. The next list, show or watch collects the report:\n${watch}`
-    : `Still running in the process that started it. To watch it again:\n${watch}`;
+function stillRunning({ taskId, kind, enableNotifications }: Run): string {
+  const watch: Command = ["Watch it again", `watch ${shortId(taskId)}`];
+  const space = { paint: paintFor(process.stderr), width: widthOfMessages() };
+  if (kind !== "agent") return `Still running in the process that started it.\n${nextCommands([watch], space)}`;
+  const told = enableNotifications ? " and shows a desktop notification" : "";
+  return `Still running at Google. An open assistant, a server or a worker collects the report${told}; otherwise your next command that reads it does (list, show, save …).
+${nextCommands([watch, [enableNotifications ? "Be notified" : "Collect it", "worker --until-idle"]], space)}`;
 }
 
 function liveView({ deps, config }: App, log: LogLines): ProgressView {
   const view = watchRun(process.stderr, { isDemo: isDemo(config) });
   log.divert(view.log);
   return {
-    change: async (_status, run) => view.show(await readFrame(deps, run)),
+    change: async (run) => view.show(await readFrame(deps, run)),
     end: async () => {
       log.divert(undefined);
       view.end();
@@ -100,11 +103,13 @@ function liveView({ deps, config }: App, log: LogLines): ProgressView {
   };
 }
 
-function changeLines(call: Call): ProgressView {
+function changeLines(call: Call, readStatus: () => Promise<Outcome<RunStatusAnswer>>): ProgressView {
   let printed = "";
   return {
-    change: async (status) => {
-      const { line, mark } = statusLine(status);
+    change: async () => {
+      const status = await readStatus();
+      if (status.failed) return;
+      const { line, mark } = statusLine(status.structured);
       if (mark === printed) return;
       printed = mark;
       call.progress(line);
@@ -149,6 +154,6 @@ export async function collectUsage(
   await printFailure(
     usageFinal
       ? `Cost: ${count} tokens · ${formatCost(costFields(cost))}`
-      : `Google has not reported the cost yet. ${shell("worker --until-idle")} collects it.`,
+      : `Google has not reported the cost yet. ${shell(`show ${shortId(taskId)}`)} shows it later.`,
   );
 }

@@ -1,4 +1,4 @@
-/** `migrate`: moves the state from the database file to PostgreSQL, or counts or compares both. */
+/** `migrate`: moves the state from the database file to PostgreSQL. */
 
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
@@ -6,19 +6,10 @@ import { text as readAll } from "node:stream/consumers";
 import type { App } from "../../app.ts";
 import { AppError } from "../../errors.ts";
 import { systemClock } from "../../platform/clock.ts";
-import {
-  compareStores,
-  type Comparison,
-  countStores,
-  differing,
-  migrateStore,
-  rejectOtherTarget,
-  type StorePair,
-} from "../../store/migrate-to-postgres.ts";
-import { schemaState } from "../../store/migrate.ts";
-import { openPostgres, readOnlyPostgres } from "../../store/postgres/postgres.ts";
+import { type Comparison, migrateStore } from "../../store/migrate-to-postgres.ts";
+import { openPostgres } from "../../store/postgres/postgres.ts";
 import { storageError } from "../../store/sqlite/driver.ts";
-import { openSqlite, readOnly } from "../../store/sqlite/sqlite.ts";
+import { openSqlite } from "../../store/sqlite/sqlite.ts";
 import { openCommand } from "../answer-command.ts";
 import { createProgressLine, EXIT_CODES, print } from "../output.ts";
 import { printError } from "../print-error.ts";
@@ -28,7 +19,6 @@ export interface MigrateOptions {
   from?: string | undefined;
   /** `-` reads it from stdin. */
   to?: string | undefined;
-  does: "move" | "count" | "compare";
   force: boolean;
   json: boolean;
 }
@@ -36,7 +26,6 @@ export interface MigrateOptions {
 interface Answer {
   tables: Comparison[];
   text: string;
-  failed?: boolean;
 }
 
 interface Databases {
@@ -46,7 +35,7 @@ interface Databases {
   target: string;
 }
 
-export async function runMigrate({ from, to, does, force, json }: MigrateOptions): Promise<void> {
+export async function runMigrate({ from, to, force, json }: MigrateOptions): Promise<void> {
   const url = to === "-" ? (await readAll(process.stdin)).trim() : to;
   // Passed as settings, so that the log redacts the password.
   const flags = { DEEP_RESEARCH_DB: from && resolve(from), GEMINI_SEARCH_DATABASE_URL: url };
@@ -56,18 +45,17 @@ export async function runMigrate({ from, to, does, force, json }: MigrateOptions
   try {
     const databases = databasesOf(app);
     const task = { app, databases, progress: throttled(line.show) };
-    const work = does === "move" ? move(task, force) : does === "count" ? count(task) : compare(task);
-    const { tables, text, failed = false } = await shutdown.during(work);
+    const { tables, text } = await shutdown.during(move(task, force));
     line.clear();
     const { file, target } = databases;
     const rows = tables.map(tableRow);
-    const answer = { success: !failed, from: file, to: target, dry_run: does === "count", tables: rows };
+    const answer = { success: true, from: file, to: target, tables: rows };
     await print(
       json
         ? JSON.stringify(answer, null, 2)
         : [...tableLines(COLUMNS, tables, { width: undefined }), "", text].join("\n"),
     );
-    await shutdown.leave(failed ? EXIT_CODES.failed : EXIT_CODES.ok);
+    await shutdown.leave(EXIT_CODES.ok);
   } catch (error) {
     line.clear();
     await shutdown.leave(await printError(storageError(error), json));
@@ -107,7 +95,7 @@ async function move({ app, databases, progress }: Task, force: boolean): Promise
       const moved = await migrateStore({ ...both, force, now: systemClock.now(), signal, progress });
       const text = moved.wasFinished
         ? "The migration was completed earlier; nothing was changed. Any differences were written since then."
-        : `Everything was copied to ${target} and compared. Set GEMINI_SEARCH_DATABASE_URL for servers and workers. The file is kept unchanged; stop using it.`;
+        : `Everything was copied to ${target} and compared. Set GEMINI_SEARCH_DATABASE_URL for servers and workers. The file is kept, with its schedules paused; stop using it.`;
       return { tables: moved.tables, text };
     } finally {
       await postgres.close();
@@ -117,49 +105,18 @@ async function move({ app, databases, progress }: Task, force: boolean): Promise
   }
 }
 
-const count = (task: Task): Promise<Answer> =>
-  withReadOnly(task, async (both) => {
-    await rejectOtherTarget(both);
-    return { tables: await countStores(both), text: "Nothing was copied." };
-  });
-
-const compare = (task: Task): Promise<Answer> =>
-  withReadOnly(task, async (both) => {
-    if ((await schemaState(both.source)) !== "current" || (await schemaState(both.target)) !== "current") {
-      throw new AppError({
-        code: "SQLITE_ERROR",
-        message: "The databases cannot be compared: one of them is empty or has a different version.",
-        suggestion: "Migrate first, or use --dry-run to count the rows.",
-      });
-    }
-    const tables = await compareStores(both, task.progress);
-    const different = differing(tables);
-    const text =
-      different.length === 0 ? "Both databases have the same content." : `They differ: ${different.join(", ")}.`;
-    return { tables, text, failed: different.length > 0 };
-  });
-
-/** Opens both databases read-only: neither is changed, not even its schema. */
-function withReadOnly({ app, databases }: Task, read: (both: StorePair) => Promise<Answer>): Promise<Answer> {
-  const { file, url } = databases;
-  return readOnly(file, (source, integrity) => {
-    if (integrity !== "ok") throw invalid(`${file} is damaged.`, "Run gemini-search-mcp doctor.");
-    return readOnlyPostgres({ url, log: app.log }, (target) => read({ source, target }));
-  });
-}
-
 const tableRow = ({ table, source, target, same }: Comparison) => ({
   table,
   rows_from: source,
   rows_to: target,
-  ...(same !== undefined && { same }),
+  same,
 });
 
 const COLUMNS: Column<Comparison>[] = [
   { title: "TABLE", cell: ({ table }) => table },
   { title: "FROM", cell: ({ source }) => String(source), align: "right" },
   { title: "TO", cell: ({ target }) => String(target), align: "right" },
-  { title: "", cell: ({ same }) => (same === undefined ? "" : same ? "same" : "DIFFERENT") },
+  { title: "", cell: ({ same }) => (same ? "same" : "DIFFERENT") },
 ];
 
 const SHOW_INTERVAL_MS = 1_000;

@@ -13,7 +13,7 @@ import { askTerminal, type Confirmation, saysYes } from "../confirm.ts";
 import { printFailedOutcome } from "../print-error.ts";
 import { refused } from "../../operations/perform.ts";
 import type { Resumed } from "../render/answers/run-views.ts";
-import { formatDollars } from "../render/durations.ts";
+import { formatDollars } from "../../costs/dollars.ts";
 import { type CommandCall, runOperation } from "../run-operation.ts";
 import { findNamedRun } from "../run-name.ts";
 
@@ -24,7 +24,11 @@ export async function runRetry(command: CommandCall<Resumed>): Promise<void> {
   let run: Run | undefined;
   try {
     if (Object.values(decisions).every((value) => value === undefined || value === false)) {
-      const { taskId } = await findNamedRun(app.deps, { owner: LOCAL_CALLER.owner, name: String(name) });
+      const { taskId } = await findNamedRun(app.deps, {
+        owner: LOCAL_CALLER.owner,
+        name: String(name),
+        newest: "of any kind",
+      });
       run = await app.deps.findRun(LOCAL_CALLER.owner, taskId);
     }
   } catch (error) {

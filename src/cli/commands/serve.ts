@@ -1,4 +1,4 @@
-/** `serve`: serves the tools and the dashboard over HTTP until a signal. */
+/** `serve`: serves the tools and the page over HTTP until a signal. */
 
 import { type App, createApp } from "../../app.ts";
 import type { Environment } from "../../config/environment.ts";
@@ -9,15 +9,18 @@ import { createAuthenticate, createCredentials, type Credentials } from "../../h
 import { createWellKnown } from "../../http/auth/oauth.ts";
 import { createBrowserAuth } from "../../http/browser/browser-auth.ts";
 import { addressesOf, createGuard, interfaceAddresses, isLoopback, pageUrl, urlHost } from "../../http/host-guard.ts";
+import { createIdleCollection } from "../../http/idle-collection.ts";
 import { listen, type Listening } from "../../http/listen.ts";
 import { createRateLimit } from "../../http/rate-limit.ts";
 import { createEndWhenRevoked } from "../../http/revocation.ts";
+import { recordServer, removeServerRecord } from "../../http/running-server.ts";
 import { createMcpEndpoint, type McpEndpoint } from "../../mcp/http/endpoint.ts";
 import type { BuildServer } from "../../mcp/server.ts";
 import { createStreamPermits, STREAM_LIMITS } from "../../operations/parts/stream-permits.ts";
 import { leaveOnSignals } from "../../platform/shutdown.ts";
 import { ownLink, type PageLink, portOf, tryToOpen } from "../browser/dashboard-link.ts";
-import { EXIT_CODES, printFailure, serviceLogLevel } from "../output.ts";
+import { createLogLines, EXIT_CODES, printFailure, serviceLogLevel } from "../output.ts";
+import { shell } from "../render/answer-view.ts";
 
 export interface ServeOptions {
   flags: Environment;
@@ -25,7 +28,7 @@ export interface ServeOptions {
   auth: boolean;
   /** For clients that choose none with `/mcp?profile=`. */
   profile?: Profile | undefined;
-  /** Receives the link to the dashboard once the server listens. */
+  /** Receives the link to the page once the server listens. */
   page?: { run?: string | undefined; show(link: PageLink, app: App): Promise<void> } | undefined;
   /** Builds the MCP server of each connection, instead of the default one. */
   buildServer?: BuildServer | undefined;
@@ -36,9 +39,9 @@ export function pageOnTerminal({ open }: { open: boolean }): ServeOptions["page"
   if (!open && !process.stderr.isTTY) return undefined;
   return {
     show: async (link, app) => {
-      const later = `gemini-search-mcp open --port ${portOf(link.url)}`;
-      const note = link.isUsed !== undefined ? ` (single use, valid two minutes; for a new one: ${later})` : "";
-      await printFailure(`Dashboard: ${link.url}${note}`);
+      await printFailure(`Page: ${link.url}`);
+      if (link.isUsed !== undefined)
+        await printFailure(`The link is valid once, for two minutes. For a new one: ${shell("open")}`);
       if (open) await tryToOpen(link, app);
     },
   };
@@ -57,7 +60,6 @@ export async function runServe(options: ServeOptions): Promise<void> {
   }
   leaveOnSignals({ leave: (code) => app.shutdown.leave(code) }, () => EXIT_CODES.ok);
   process.stderr.on("error", () => {});
-  await app.telemetry;
   await app.openStore();
   let listening: Listening | undefined;
   let answer: Listener;
@@ -71,7 +73,9 @@ export async function runServe(options: ServeOptions): Promise<void> {
     served.shutdown.finally(async () => {
       await answersWritten();
       await mcp.close();
-      if (isCurrent()) await listening?.close();
+      if (!isCurrent()) return;
+      await removeServerRecord(served.config);
+      await listening?.close();
     });
     return credentials;
   };
@@ -88,15 +92,22 @@ export async function runServe(options: ServeOptions): Promise<void> {
   let credentials: Credentials | undefined;
   try {
     credentials = await compose(app);
-    listening = await listen({ fetch: (...request) => answer(...request), host, port });
+    const onRequest = createIdleCollection({ now: app.deps.clock.monotonic });
+    const fetch: Listener = (...request) => {
+      onRequest();
+      return answer(...request);
+    };
+    listening = await listen({ fetch, host, port });
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     await printFailure(`${error.message} ${error.suggestion ?? ""}`);
     return app.shutdown.leave(EXIT_CODES.failed);
   }
+  const servedPort = portOf(listening.url);
+  await recordServer(app.config, pageUrl(host, servedPort)).catch(() => log.debug("The server could not be recorded."));
   log.announce(`Listening on ${listening.url}/mcp`);
   await warnWithoutKey(app);
-  void showPage(app, { page, credentials, port: portOf(listening.url) });
+  void showPage(app, { page, credentials, port: servedPort });
   await startPolling(app);
 }
 
@@ -108,8 +119,8 @@ function createServedApp(flags: Environment, isCurrent: (app: App) => boolean): 
   const app: App = createApp({
     flags,
     logFrom: serviceLogLevel(),
+    logTo: createLogLines().write,
     showsAnnouncements: true,
-    scrapable: true,
     exit: (code) => {
       if (isCurrent(app)) process.exit(code);
     },
@@ -118,10 +129,10 @@ function createServedApp(flags: Environment, isCurrent: (app: App) => boolean): 
 }
 
 const startPolling = (app: App): Promise<unknown> =>
-  app.startPolling().catch(() => app.log.warn("Unfinished research could not be resumed."));
+  app.startPolling({ service: true }).catch(() => app.log.warn("Unfinished research could not be resumed."));
 
 const NO_KEY =
-  "No Gemini API key is set, so nothing can be asked yet. Enter one on the dashboard, or run gemini-search-mcp init and restart.";
+  "No Gemini API key is set, so nothing can be asked yet. Enter one on the page, or run gemini-search-mcp init and restart.";
 
 /** Before the first question is written. */
 async function warnWithoutKey({ config, deps, log }: App): Promise<void> {
@@ -155,8 +166,7 @@ async function composeServer(
     rateLimit: createRateLimit({ perMinute: app.config.settings.MCP_RATE_LIMIT_PER_MINUTE }),
     streams,
     endWhenRevoked: createEndWhenRevoked({ findRevoked: credentials?.findRevoked ?? (async () => new Set()) }),
-    // OpenTelemetry is registered once in a process.
-    restart: app.telemetry === undefined ? restart : undefined,
+    restart,
   });
   return { fetch, credentials, mcp };
 }
@@ -171,7 +181,7 @@ async function showPage(
     const url = pageUrl(app.config.settings.MCP_SERVER_HOST, port);
     await page.show(await ownLink(app, credentials?.own, { url, run: page.run }), app);
   } catch {
-    app.log.warn("The dashboard link could not be created. Try: gemini-search-mcp open");
+    app.log.warn("The page link could not be created. Try: gemini-search-mcp open");
   }
 }
 
@@ -179,10 +189,15 @@ async function showPage(
 const answersWritten = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 function guardFor({ config, log }: App): ReturnType<typeof createGuard> {
-  const { MCP_SERVER_HOST: host, MCP_ALLOWED_HOSTS: hosts, MCP_ALLOWED_ORIGINS: origins } = config.settings;
-  if (isLoopback(host) || hosts.length > 0) return createGuard({ hosts: [urlHost(host), ...hosts], origins });
-  log.warn(
-    `${host} can be reached from other machines, and MCP_ALLOWED_HOSTS is not set: only requests to IP addresses are answered. Set it to the host names that clients use.`,
-  );
-  return createGuard({ hosts: [host, ...interfaceAddresses(host)].map(urlHost), origins });
+  const { MCP_SERVER_HOST: host, MCP_ALLOWED_HOSTS: allowed, MCP_PUBLIC_URL: publicUrl = "" } = config.settings;
+  const own = [urlHost(host), ...allowed, URL.parse(publicUrl)?.host ?? ""];
+  // An origin lets web pages use the server, but is no name under which it is reached.
+  const isNamed = allowed.some((entry) => !entry.includes("://"));
+  if (isLoopback(host) || isNamed) return createGuard(own);
+  if (publicUrl === "") {
+    log.warn(
+      `${host} can be reached from other machines, and MCP_ALLOWED_HOSTS names no host: only requests to IP addresses are answered. Set it to the host names that clients use.`,
+    );
+  }
+  return createGuard([...own, ...interfaceAddresses(host).map(urlHost)]);
 }

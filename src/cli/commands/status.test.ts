@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { FleetStatus } from "../../runs/scheduling/fleet-status-store.ts";
-import { createPollCounts, sumPolls } from "../../telemetry/poll-counts.ts";
+import { createPollCounts, sumPolls } from "../../runs/poll/poll-counts.ts";
 import { problemsOf } from "./status.ts";
 
 const MINUTE_MS = 60_000;
@@ -21,6 +21,7 @@ const HEALTHY: FleetStatus = {
   now: NOW,
   workers: [WORKER],
   runs: RUNS,
+  schedules: 0,
   polls: { polls: 100, errors: {}, seconds: 60 },
   queues: [],
 };

@@ -4,7 +4,7 @@ import type { App } from "../../app.ts";
 import { isoTime } from "../../platform/clock.ts";
 import { countOf } from "../../platform/count.ts";
 import type { FleetStatus } from "../../runs/scheduling/fleet-status-store.ts";
-import { POLL_ERRORS, type PollError, type SummedPolls } from "../../telemetry/poll-counts.ts";
+import { POLL_ERRORS, type PollError, type SummedPolls } from "../../runs/poll/poll-counts.ts";
 import { type Answer, runAnswer } from "../answer-command.ts";
 import { answerWidth, EXIT_CODES } from "../output.ts";
 import { formatDuration } from "../render/durations.ts";
@@ -127,13 +127,17 @@ interface Problem {
 /** Fewer failed polls may be due to a single run. */
 const MIN_FAILED_POLLS = 3;
 
-export function problemsOf({ workers, runs, polls }: FleetStatus): Problem[] {
+export function problemsOf({ workers, runs, polls, schedules }: FleetStatus): Problem[] {
   const isPolling = workers.some(({ responds }) => responds);
   if (runs.inProgress > 0 && !isPolling) {
     const message = `No worker is running, and ${counted(runs.inProgress)} in progress.`;
     return [{ message, remedy: "Start one: gemini-search-mcp worker" }];
   }
   const problems: Problem[] = [];
+  if (schedules > 0 && !isPolling) {
+    const message = `${countOf(schedules, "schedule")} ${schedules === 1 ? "is" : "are"} active, but no worker is running.`;
+    problems.push({ message, remedy: "Keep one running: gemini-search-mcp worker" });
+  }
   if (runs.withoutKey > 0) {
     const message = `No worker has the key of ${countOf(runs.withoutKey, "run")}.`;
     problems.push({ message, remedy: "Start a worker with the GEMINI_API_KEY that started them." });

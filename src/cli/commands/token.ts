@@ -28,8 +28,14 @@ export const listNamedTokens = ({ json }: { json: boolean }): Promise<void> =>
 
 export const revokeNamedToken = (name: string, { json }: { json: boolean }): Promise<void> =>
   answer(json, async (db, now) => {
-    await revokeToken(db, { name, now });
-    const text = `The token for ${name} is revoked. The runs are kept.`;
+    const { pauseSchedulesOf } = await import("../../runs/schedules/schedule-store.ts");
+    const { disableWebhooksOf } = await import("../../notifications/webhook-store.ts");
+    await db.transaction().execute(async (transaction) => {
+      await revokeToken(transaction, { name, now });
+      await pauseSchedulesOf(transaction, name);
+      await disableWebhooksOf(transaction, name);
+    });
+    const text = `The token for ${name} is revoked. The runs are kept, schedules are paused, webhooks disabled.`;
     return { structured: { success: true, name, revoked_at: isoTime(now) }, text };
   });
 

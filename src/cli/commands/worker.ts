@@ -4,7 +4,7 @@ import { setFlagsFromString } from "node:v8";
 import { createApp } from "../../app.ts";
 import { countOf } from "../../platform/count.ts";
 import { leaveOnSignals } from "../../platform/shutdown.ts";
-import { EXIT_CODES, printFailure, serviceLogLevel } from "../output.ts";
+import { createLogLines, EXIT_CODES, printFailure, serviceLogLevel } from "../output.ts";
 
 const IDLE_CHECK_MS = 1_000;
 
@@ -17,16 +17,15 @@ const SMALL_HEAP = ["--heap-growing-percent=40", "--semi-space-growth-factor=1"]
 
 export async function runWorker({ untilIdle }: { untilIdle: boolean }): Promise<void> {
   for (const flag of SMALL_HEAP) setFlagsFromString(flag);
-  const app = createApp({ logFrom: serviceLogLevel(), showsAnnouncements: true });
+  const app = createApp({ logFrom: serviceLogLevel(), logTo: createLogLines().write, showsAnnouncements: true });
   const { shutdown, log, config, deps } = app;
   if (config.settings.RESEARCH_MAX_RPS === 0) {
     await printFailure("RESEARCH_MAX_RPS is 0, so this worker would poll nothing. Unset it here.");
     return shutdown.leave(EXIT_CODES.usage);
   }
   leaveOnSignals(shutdown, () => EXIT_CODES.ok);
-  await app.telemetry;
   await app.openStore();
-  const runner = await app.startPolling();
+  const runner = await app.startPolling({ service: true });
   const count = await runner.count();
   log.info(`Polling ${count} unfinished research runs.`);
   await tellPerson(`Tracking ${countOf(count, "run")}.`);

@@ -8,7 +8,7 @@ import { createRedactor } from "../../platform/redact.ts";
 import { checkHome, type Client, CLIENTS, installedClients } from "../../setup/clients.ts";
 import { replaceConfigFile } from "../../setup/config-file.ts";
 import type { Plan } from "../../setup/plan.ts";
-import { EXIT_CODES, print, printFailure } from "../output.ts";
+import { EXIT_CODES, print, printFailure, printText } from "../output.ts";
 import { printError } from "../print-error.ts";
 import { type InitOptions, invalid, planFor, prepareSetup, type Setup } from "./entries.ts";
 import type { KeyDecision } from "./key.ts";
@@ -21,8 +21,8 @@ import {
   remarksFor,
   sentenceToSay,
   STATE_TEXTS,
-  tilde,
 } from "./text.ts";
+import { tilde } from "../render/home-path.ts";
 
 /** The user aborted a question. */
 class Aborted extends Error {}
@@ -57,7 +57,7 @@ async function setUp(options: InitOptions, config: Config): Promise<number> {
   if (options.json) await print(JSON.stringify({ success, clients: outcomes, remarks: allRemarks }, null, 2));
   else {
     const diffs = options.dryRun === true || (options.diff === true && !canAsk);
-    await print(outcomeText(outcomes, { remarks: allRemarks, diffs, found: found.length, home: config.home }));
+    await printText(outcomeText(outcomes, { remarks: allRemarks, diffs, found: found.length, home: config.home }));
   }
   const isOver = decided !== undefined && (await finish(outcomes, { options, config, key, canAsk }));
   if (!isOver) return EXIT_CODES.interrupted;
@@ -98,10 +98,10 @@ async function finish(
   const isSilent = options.dryRun || options.remove || options.json;
   const sentence = isSilent ? undefined : sentenceToSay(outcomes, options.name);
   if (sentence === undefined) return true;
-  await print(`\n${sentence}`);
   // An HTTP server has an operator of its own.
   const budget = options.http ? undefined : budgetSentence(config.settings.BUDGET_DAY_USD);
-  if (budget !== undefined) await print(`\n${budget}`);
+  if (budget !== undefined) await printText(`\n${budget}`);
+  await printText(`\n${sentence}`);
   return true;
 }
 

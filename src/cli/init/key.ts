@@ -1,5 +1,6 @@
 /** The API key in `init`: asked for where none is set, tested at Google, saved if the user wants, and tried with one search. */
 
+import { tilde } from "../render/home-path.ts";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Config } from "../../config/config.ts";
@@ -59,7 +60,7 @@ async function offerToSave(
 ): Promise<KeyDecision | undefined> {
   const decision = { isReady, key };
   if (!config.configDirWritable) return decision;
-  const question = `Save the key in ${keyFile(config)}, readable only by you, so that every assistant finds it?`;
+  const question = `Save the key in ${tilde(keyFile(config), config.home)}, readable only by you, so that every assistant finds it?`;
   const agreed = await confirmStep(question, { proposed });
   if (agreed === undefined) return undefined;
   if (agreed) showFinding(await trySaving(key, config));
@@ -68,7 +69,7 @@ async function offerToSave(
 }
 
 async function trySaving(key: string, config: Config): Promise<KeyFinding> {
-  const file = keyFile(config);
+  const file = tilde(keyFile(config), config.home);
   try {
     await saveKey(key, config);
     return { verdict: "works", message: `Your key is saved in ${file} (readable only by you).` };

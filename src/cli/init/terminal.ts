@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { confirm, isCancel, log, multiselect, password, select } from "@clack/prompts";
 import type { Config } from "../../config/config.ts";
 import { AppError } from "../../errors.ts";
-import { tilde } from "./text.ts";
+import { tilde } from "../render/home-path.ts";
 import { isSet, setOnce } from "../../setup/own-setting.ts";
 
 /** Stdout is reserved for the answer. */
@@ -58,7 +58,8 @@ export async function confirmStep(message: string, { proposed }: { proposed: boo
 }
 
 const SOURCE_LINKS = `Google's links to sources stop working after 30 days. Keep the real addresses?
-Google's terms leave this decision to you: docs/google-terms.md`;
+Google's terms leave this decision to you: they name the automated collection
+of links as misuse; we think your own reports are none.`;
 
 async function askAboutSourceLinks(): Promise<"keep" | "resolve" | "later" | "aborted"> {
   const answer = await select<"keep" | "resolve" | "later">({

@@ -1,6 +1,6 @@
 /** The report of `init`: the outcome for each client, and what is still to do. */
 
-import { join, sep } from "node:path";
+import { join } from "node:path";
 import { parseBudget } from "../../costs/budget.ts";
 import { type Config, loadConfig } from "../../config/config.ts";
 import { checkCli } from "../../doctor/gemini.ts";
@@ -8,6 +8,7 @@ import type { ErrorCode } from "../../errors.ts";
 import { KEY_PAGE } from "../../gemini/failures.ts";
 import { CLIENTS, KEY_VARIABLE, type Scope, TOKEN_VARIABLE } from "../../setup/clients.ts";
 import type { State } from "../../setup/plan.ts";
+import { tilde } from "../render/home-path.ts";
 import type { Setup } from "./entries.ts";
 
 export interface Outcome {
@@ -58,10 +59,6 @@ interface OutcomeOptions {
   found: number;
   home: string;
 }
-
-/** A path as people write it. */
-export const tilde = (path: string, home: string): string =>
-  home !== "" && (path === home || path.startsWith(home + sep)) ? `~${path.slice(home.length)}` : path;
 
 export function outcomeText(outcomes: Outcome[], { remarks, diffs, found, home }: OutcomeOptions): string {
   const blocks = outcomes.map((outcome) => block(outcome, { diffs, home }));

@@ -3,8 +3,9 @@
 import { basename } from "node:path";
 import type { Action, Verb } from "../../action.ts";
 import type { StoredResult } from "../../runs/run.ts";
-import { formatDollars } from "./durations.ts";
+import { formatDollars } from "../../costs/dollars.ts";
 import type { Hyperlink, Paint } from "./paint.ts";
+import { widthOf } from "./text-width.ts";
 
 export interface AnswerSpace {
   /** Undefined: not a terminal, so nothing is wrapped or cut. */
@@ -13,6 +14,8 @@ export interface AnswerSpace {
   /** Undefined where links cannot be clicked. */
   link?: Hyperlink | undefined;
   now: number;
+  /** Shown as ~ to people. */
+  home?: string | undefined;
   /** The run is gone when the program ends, so no command could continue with it. */
   isDemo?: boolean | undefined;
   /** The stored report of a run: it has the titles and citation positions that answers leave out. */
@@ -24,7 +27,7 @@ export type StoredReport = Pick<StoredResult, "report" | "sources" | "citations"
 /** Renders one operation's output; it never contains the text for models. */
 export type TerminalView<Output> = (output: Output, space: AnswerSpace) => Promise<string>;
 
-const NAMES = ["gemini-search-mcp", "gemsearch"] as const;
+export const NAMES = ["gemini-search-mcp", "gemsearch"] as const;
 
 /** By which of its names the program was called, so that commands are printed as the user types them. */
 export function calledName(script = process.argv[1] ?? ""): string {
@@ -41,15 +44,27 @@ export const shortId = (taskId: string): string => taskId.slice(0, 8);
 export const idFor = (taskId: string, { width }: Pick<AnswerSpace, "width">): string =>
   width === undefined ? taskId : shortId(taskId);
 
-/** Commands that are useful next, with what each does, aligned. Only for terminals: a script knows what it does next. */
+/**
+ * Commands that are useful next, with what each does, aligned. Only for terminals: a script knows what it does next. Where
+ * they do not fit the window beside their purposes, each has a line of its own, which is never broken: it is copied.
+ */
 export function nextCommands(
   commands: readonly (readonly [purpose: string, command: string])[],
-  { paint, isDemo = false }: Pick<AnswerSpace, "paint" | "isDemo">,
+  {
+    paint,
+    width = Infinity,
+    isDemo = false,
+  }: Pick<AnswerSpace, "paint" | "isDemo"> & Partial<Pick<AnswerSpace, "width">>,
 ): string {
   if (isDemo) return "";
-  const widest = Math.max(0, ...commands.map(([purpose]) => purpose.length));
+  const column = Math.max(0, ...commands.map(([purpose]) => purpose.length)) + 2;
+  const isAligned = commands.every(([, command]) => column + widthOf(shell(command)) <= width);
   return commands
-    .map(([purpose, command]) => `${paint("faint", `${purpose}:`.padEnd(widest + 2))}${shell(command)}`)
+    .map(([purpose, command]) =>
+      isAligned
+        ? `${paint("faint", `${purpose}:`.padEnd(column))}${shell(command)}`
+        : `${paint("faint", `${purpose}:`)}\n  ${shell(command)}`,
+    )
     .join("\n");
 }
 

@@ -1,5 +1,7 @@
 /** Short texts for durations and costs. */
 
+import { formatDollars } from "../../costs/dollars.ts";
+
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
@@ -35,10 +37,4 @@ interface StatedCost {
   cost_usd?: number | undefined;
   cost_incomplete?: boolean | undefined;
   cost_estimated?: boolean | undefined;
-}
-
-/** Amounts below a cent, as searches cost, keep two significant digits. */
-export function formatDollars(usd: number): string {
-  if (usd === 0 || usd >= 0.01) return `$${usd.toFixed(2)}`;
-  return `$${usd.toPrecision(2)}`;
 }

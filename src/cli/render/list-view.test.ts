@@ -16,6 +16,8 @@ const run = (n: number, more: Partial<RunList["runs"][number]> = {}): RunList["r
   query: `Question ${n}?`,
   title: undefined,
   follow_up: undefined,
+  tags: undefined,
+  imported: undefined,
   starred: undefined,
   archived: undefined,
   status: "completed",
@@ -30,17 +32,17 @@ const run = (n: number, more: Partial<RunList["runs"][number]> = {}): RunList["r
   ...more,
 });
 
-const lines = (runs: RunList["runs"], width: number | undefined): string[] =>
+const lines = (runs: RunList["runs"], width: number | undefined, roots?: RunList["roots"]): string[] =>
   listView(
-    { success: true, caution: undefined, next_cursor: undefined, left_out: undefined, runs },
+    { success: true, caution: undefined, next_cursor: undefined, left_out: undefined, roots, runs },
     { ...SPACE, width },
   ).split("\n");
 
 test("a titled run is listed by its title, a starred one with a star, an archived one is marked among others", () => {
-  const titled = run(1, { title: "Heating our house", starred: true });
+  const titled = run(1, { title: "Heating our house", starred: true, tags: ["home", "2026"] });
   const archived = run(2, { archived: true });
   const [, first, second] = lines([titled, archived], 80);
-  expect(first).toMatch(/ ★ Heating our house$/);
+  expect(first).toMatch(/ ★ #home #2026 Heating our house$/);
   expect(second).toMatch(/ \[archived\] Question 2\?$/);
   expect(lines([archived], 80)[1]).toMatch(/ Question 2\?$/);
 });
@@ -60,4 +62,18 @@ test("for scripts the columns stay, and the last is the question", () => {
 test("a passage that repeats the question is left out, another one is below its run (Q2)", () => {
   expect(lines([run(1, { found: "Question\n1?" }), run(2, { found: "…a report about it." })], 80)).toHaveLength(4);
   expect(lines([run(1, { title: "Heating", found: "Question 1?" })], 80)[2]).toMatch(/^ +Question 1\?$/);
+});
+
+test("follow-ups are folded below their run, where the newest is; a plan that waits narrows no question (A12, Z1)", () => {
+  const runs = [run(3, { follow_up: true }), run(2, { status: "awaiting_approval" }), run(1)];
+  const [, first, later, plan, ...more] = lines(runs, 80, { [run(3).task_id]: run(1).task_id });
+  expect(first).toMatch(/^00000001 .* Question 1\?$/);
+  expect(later).toBe("          + 1 follow-up");
+  expect(plan).toMatch(/^00000002 {2}plan .* Question 2\?$/);
+  expect(more).toEqual([]);
+  const failed = [run(3, { follow_up: true, status: "failed" }), run(1)];
+  expect(lines(failed, 80, { [run(3).task_id]: run(1).task_id })[2]).toBe("          + 1 follow-up, failed");
+  // Its run is on another page of the list.
+  expect(lines(runs, 80)).toHaveLength(4);
+  expect(lines(runs, undefined, { [run(3).task_id]: run(1).task_id })).toHaveLength(3);
 });

@@ -36,18 +36,23 @@ const withoutBreaks = (text: string): string => text.replaceAll(/\s+/g, " ");
 const MAX_LIMIT = 100;
 
 function listTable(
-  { runs, next_cursor: cursor, left_out: failed }: RunList,
+  { runs: listed, next_cursor: cursor, left_out: failed, roots = {} }: RunList,
   { width, paint, now }: TableSpace,
 ): string {
+  const { runs, laterOf } = folded(listed, roots);
   const others = failed === undefined ? [] : ["", paint("faint", leftOutText(failed))];
   if (runs.length === 0) return ["No matching runs.", ...others].join("\n");
   // A cursor is too long to type, so more rows are asked for while that is possible.
-  const more = runs.length < MAX_LIMIT ? `--limit ${MAX_LIMIT}` : `--cursor ${cursor}`;
+  const more = listed.length < MAX_LIMIT ? `--limit ${MAX_LIMIT}` : `--cursor ${cursor}`;
   const rest = cursor === undefined ? [] : ["", paint("faint", `There are more: add ${more}`)];
   const [titles = "", ...lines] = tableLines(columnsFor(runs, now), runs, { width, paint });
   return [
     titles,
-    ...lines.flatMap((line, index) => [line, ...foundLine(runs[index], { width, paint })]),
+    ...lines.flatMap((line, index) => [
+      line,
+      ...foundLine(runs[index], { width, paint }),
+      ...laterLine(laterOf.get(runs[index]?.task_id ?? ""), paint),
+    ]),
     ...others,
     ...rest,
   ].join("\n");
@@ -55,6 +60,29 @@ function listTable(
 
 const leftOutText = (count: number): string =>
   `${count === 1 ? "1 start" : `${count} starts`} that failed and cost nothing: add --status failed`;
+
+/**
+ * Follow-ups and tables below the run that they belong to, where its newest run is, as on the page. One that a search has
+ * found, or whose run is on another page of the list, stays a row.
+ */
+function folded(
+  runs: RunList["runs"],
+  roots: Readonly<Record<string, string>>,
+): { runs: RunList["runs"]; laterOf: ReadonlyMap<string, RunList["runs"]> } {
+  const byId = new Map(runs.map((run) => [run.task_id, run]));
+  const isFolded = ({ task_id, found }: ListedRun): boolean => found === undefined && byId.has(roots[task_id] ?? "");
+  const laterOf = Map.groupBy(runs.filter(isFolded), ({ task_id }) => roots[task_id] ?? "");
+  const shown = new Set(runs.map((run) => (isFolded(run) ? byId.get(roots[run.task_id] ?? "") : run)));
+  return { runs: [...shown].filter((run) => run !== undefined), laterOf };
+}
+
+function laterLine(later: RunList["runs"] | undefined, paint: TableSpace["paint"]): string[] {
+  if (later === undefined) return [];
+  const count = later.length === 1 ? "1 follow-up" : `${later.length} follow-ups`;
+  // What is still to come, or needs attention, must not be folded away.
+  const others = new Set(later.filter(({ status }) => status !== "completed").map((run) => stateCell(run)));
+  return [paint("faint", `          + ${[count, ...others].join(", ")}`)];
+}
 
 type TableSpace = Pick<AnswerSpace, "paint" | "now"> & { width: number };
 
@@ -80,19 +108,25 @@ const columnsFor = (runs: RunList["runs"], now: number): Column<ListedRun>[] => 
 ];
 
 /** Archived runs are marked where there are others, as among the results of a search. */
-const marksOf = (runs: RunList["runs"], { starred, archived }: ListedRun): string => {
+const marksOf = (runs: RunList["runs"], { starred, archived, tags = [] }: ListedRun): string => {
   const isAmongOthers = archived === true && runs.some((other) => other.archived !== true);
-  return `${starred === true ? "★ " : ""}${isAmongOthers ? "[archived] " : ""}`;
+  return `${starred === true ? "★ " : ""}${isAmongOthers ? "[archived] " : ""}${tags.map((tag) => `#${tag} `).join("")}`;
 };
 
 /** The state; for an unfinished run its progress, as soon as something of it was seen. */
 const stateCell = ({ status, progress }: ListedRun): string =>
   (status === "running" || status === "running_async") && progress > 0
     ? `${Math.round(progress)} %`
-    : stateOf(status).label.toLowerCase();
+    : (SHORT_STATES[status] ?? stateOf(status).label.toLowerCase());
 
-const kindCell = ({ kind, follow_up: isFollowup }: ListedRun): string =>
-  KIND_LABELS[isFollowup === true ? "followup" : kind] ?? kind;
+/** A longer word would narrow the column of questions in every row. */
+const SHORT_STATES: Partial<Record<ListedRun["status"], string>> = {
+  awaiting_approval: "plan",
+  start_unknown: "unknown",
+};
+
+const kindCell = ({ kind, follow_up: isFollowup, imported }: ListedRun): string =>
+  imported === true ? "imported" : (KIND_LABELS[isFollowup === true ? "followup" : kind] ?? kind);
 
 /** Short names of the kinds. */
 export const KIND_LABELS: Record<string, string> = {

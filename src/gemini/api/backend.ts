@@ -54,7 +54,10 @@ export function createApiBackend(options: ApiBackendOptions): Backend {
           },
         });
         request.onActivity(ACTIVITIES[request.purpose]);
-        for await (const chunk of stream) received.add(chunk);
+        for await (const chunk of stream) {
+          received.add(chunk);
+          request.onText?.(received.text);
+        }
         const failure = failureOfEnding(received);
         if (failure !== undefined) throw failure;
         return answerOf(received, model);

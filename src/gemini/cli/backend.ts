@@ -6,7 +6,6 @@
 import { type ChildOutcome, runChild } from "../../platform/child.ts";
 import type { Log } from "../../platform/log.ts";
 import { createRedactor } from "../../platform/redact.ts";
-import { inSpan } from "../../telemetry/telemetry.ts";
 import { type Answer, type AskRequest, type Backend, NO_USAGE } from "../search-backend.ts";
 import { childEnvironment, chooseSignIn, depthOf } from "./environment.ts";
 import { cliFailure, cliNotFound } from "./failures.ts";
@@ -140,6 +139,7 @@ async function spawnGeminiCli(
         // A failing listener must not end the call.
       }
     },
+    onText: request.onText,
     onFinished: () => (exitTimer ??= setTimeout(() => exitTimeout.abort(), EXIT_GRACE_MS)),
   });
   const started = performance.now();
@@ -149,7 +149,7 @@ async function spawnGeminiCli(
     );
   }, options.progressLogIntervalMs);
   try {
-    const child = await observedChild({
+    const child = await runChild({
       command: program.command,
       args: [
         ...program.leadingArgs,
@@ -176,15 +176,6 @@ async function spawnGeminiCli(
     clearTimeout(exitTimer);
   }
 }
-
-const observedChild = (request: Parameters<typeof runChild>[0]): Promise<ChildOutcome> =>
-  inSpan({ name: "gemini", kind: "client", attributes: { "process.executable.name": "gemini" } }, async (span) => {
-    const child = await runChild(request);
-    span.set({ "gemini_search.child.ended": child.ended });
-    if (child.ended !== "exit") span.fail(child.ended);
-    else if (child.exitCode !== undefined) span.set({ "process.exit.code": child.exitCode });
-    return child;
-  });
 
 interface EndedCall {
   child: ChildOutcome;

@@ -8,18 +8,21 @@ import { type CliOutput, createOutputReader, readSession } from "./output.ts";
 interface Seen {
   output: CliOutput;
   activities: string[];
+  texts: string[];
   finished: number;
 }
 
 function read(chunks: string[]): Seen {
   const activities: string[] = [];
+  const texts: string[] = [];
   let finished = 0;
   const reader = createOutputReader({
     onActivity: (activity) => activities.push(activity),
+    onText: (text) => texts.push(text),
     onFinished: () => (finished += 1),
   });
   for (const chunk of chunks) reader.push(chunk);
-  return { output: reader.finish(), activities, finished };
+  return { output: reader.finish(), activities, texts, finished };
 }
 
 /** Output of version 0.61. */
@@ -45,8 +48,9 @@ const EXPECTED: CliOutput = {
 };
 
 test("an event stream yields text in paragraphs, activities as they arrive, figures and the end", () => {
-  const { output, activities, finished } = read([`${STREAM}\n`]);
+  const { output, activities, texts, finished } = read([`${STREAM}\n`]);
   expect(output).toEqual(EXPECTED);
+  expect(texts).toEqual(["I will search.", expect.stringMatching(/"Kyoto é $/), EXPECTED.text]);
   expect(activities).toEqual(["Searching: kyoto history", "Reading: https://example.com/page"]);
   expect(finished).toBe(1);
 });

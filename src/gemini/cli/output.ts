@@ -54,6 +54,8 @@ type Event = z.infer<typeof eventLine>;
 
 interface ReaderHooks {
   onActivity: (activity: string) => void;
+  /** Receives the text so far. */
+  onText?: ((text: string) => void) | undefined;
   /** Called after the CLI's result event; the process only has to exit. */
   onFinished: () => void;
 }
@@ -71,6 +73,7 @@ export function createOutputReader(hooks: ReaderHooks): OutputReader {
     if (newTurn && output.text !== "" && content !== "") output.text += "\n\n";
     newTurn = false;
     output.text += content;
+    hooks.onText?.(output.text);
   };
 
   const onEvent = (event: Event): void => {

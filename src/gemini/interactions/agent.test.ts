@@ -106,7 +106,7 @@ describe("a start", () => {
     });
     expect(await start(agentAt(`http://${UNRESOLVABLE_HOST}`).agent)).toMatchObject({
       kind: "not_sent",
-      error: { message: `The address of ${UNRESOLVABLE_HOST} could not be found (DNS).` },
+      error: { message: "Can't reach Google. Are you online?" },
     });
   });
 

@@ -27,6 +27,8 @@ interface InteractionsOptions extends GoogleClientOptions {
   limits?: Limits | undefined;
   /** Holds the proxy variables for paid requests; all other requests use the process's environment. */
   environment?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Where Google announces the end of an interaction, if it can reach this server. */
+  webhookUrl?: string | undefined;
   /** Replaces the function that sends paid requests; for tests. */
   sendOnce?: SendOnce | undefined;
 }
@@ -99,11 +101,11 @@ async function startInteraction(
   request: StartRequest,
 ): Promise<StartOutcome> {
   if (!hasCredentials) return { kind: "refused", error: missingKey("research") };
-  const { agent, labels, omitsLabels, variant, checkBeforeSending } = request;
+  const { agent, labels, omitsExtras, variant, checkBeforeSending } = request;
   const about: FailedRequest = {
     model: variant?.model ?? agent,
     purpose: variant?.model === undefined ? "agent" : "followup",
-    hasLabels: omitsLabels !== true,
+    hasExtras: omitsExtras !== true,
     log: labels["run"] === undefined ? options.log : options.log.forRun(labels["run"]),
   };
   return withTimeLimit(limits.startMs, request.signal, async (signal) => {
@@ -121,7 +123,7 @@ async function startInteraction(
     });
     const interactions = await connect(paid.fetch).catch(() => undefined);
     if (interactions === undefined) return { kind: "refused", error: badSetup() };
-    return paid.outcomeOf(() => interactions.create(bodyOf(request), { ...NO_RETRY, signal }));
+    return paid.outcomeOf(() => interactions.create(bodyOf(request, options.webhookUrl), { ...NO_RETRY, signal }));
   });
 }
 

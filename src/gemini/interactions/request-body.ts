@@ -13,7 +13,10 @@ import {
   type StartRequest,
 } from "../research-agent.ts";
 
-export function bodyOf({ query, agent, labels, omitsLabels, variant = {}, files, mcpServers }: StartRequest) {
+export function bodyOf(
+  { query, agent, labels, omitsExtras, variant = {}, files, mcpServers }: StartRequest,
+  webhookUrl?: string,
+) {
   const { model, previousInteractionId, input = query, collaborativePlanning, columns } = variant;
   const { visualization = "off" } = variant;
   const material = materialToSend(variant);
@@ -22,7 +25,8 @@ export function bodyOf({ query, agent, labels, omitsLabels, variant = {}, files,
     ...toolsWith(material, mcpServers),
     background: true,
     store: true,
-    ...(omitsLabels === true ? {} : { labels }),
+    ...(omitsExtras === true ? {} : { labels }),
+    ...(omitsExtras === true || webhookUrl === undefined ? {} : { webhook_config: { uris: [webhookUrl] } }),
     ...(previousInteractionId === undefined ? {} : { previous_interaction_id: previousInteractionId }),
   };
   if (model !== undefined && columns !== undefined) {

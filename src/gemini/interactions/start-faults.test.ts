@@ -51,8 +51,8 @@ const UNAVAILABLE = JSON.stringify({
 
 describe("a start", () => {
   test.each([
-    ["ENOTFOUND", "The address of google.test could not be found (DNS)."],
-    ["EAI_AGAIN", "The address of google.test could not be found (DNS)."],
+    ["ENOTFOUND", "Can't reach Google. Are you online?"],
+    ["EAI_AGAIN", "Can't reach Google. Are you online?"],
     ["ECONNREFUSED", "The connection to google.test was refused."],
     ["ETIMEDOUT", "The connection to google.test timed out."],
     ["CERT_HAS_EXPIRED", "its certificate or protocol was not accepted (TLS)."],
@@ -208,7 +208,7 @@ describe("a poll", () => {
     });
     expect(await failing({ code: "ENOTFOUND" }).agent.poll("v1_a", never)).toMatchObject({
       kind: "unreachable",
-      error: { message: "The address of Google's service could not be found (DNS)." },
+      error: { message: "Can't reach Google. Are you online?" },
     });
   });
 });

@@ -5,7 +5,7 @@
 
 import { z } from "zod";
 import type { StartOutcome } from "../research-agent.ts";
-import { type Fetch, observedRequest, ResponseTooLarge } from "../transport/guarded-fetch.ts";
+import { type Fetch, ResponseTooLarge } from "../transport/guarded-fetch.ts";
 import { type HttpResponse, NotSent, type SendOnce, type SingleRequest, Withheld } from "./send-once.ts";
 import { AppError } from "../../errors.ts";
 import { canUseProxyFromEnvironment } from "../transport/google-client.ts";
@@ -35,8 +35,8 @@ export function createPaidRequest(options: PaidRequestOptions): PaidRequest {
     fetch: async (input, init) => {
       if (sending !== undefined) throw new Error("A paid request is sent once.");
       const built = new Request(input, init);
-      const response = (sending = sendBuilt(built, options));
-      return observedRequest(built, undefined, async () => asResponse(await response));
+      await (sending = sendBuilt(built, options));
+      return new Response(null, { status: 204 });
     },
     outcomeOf: async (create) => {
       const notBuilt = await create().then(
@@ -64,15 +64,6 @@ async function sendBuilt(
   const refusal = await refuseUnpollableProxy(url, environment);
   if (refusal !== undefined) throw new Withheld(refusal);
   return sendOnce({ url, method, headers, body, signal, environment, checkBeforeSending, maxResponseBytes });
-}
-
-const WITHOUT_BODY = new Set([204, 205, 304]);
-
-/** The response for the SDK and telemetry. `Response` only accepts statuses from 200 to 599. */
-function asResponse({ status, headers, text }: HttpResponse): Response {
-  const isAllowed = status >= 200 && status < 600;
-  const content = { "content-type": headers.get("content-type") ?? "" };
-  return new Response(WITHOUT_BODY.has(status) ? null : text, { status: isAllowed ? status : 502, headers: content });
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;

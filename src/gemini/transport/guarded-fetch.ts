@@ -1,8 +1,7 @@
-/** A fetch for requests with an API key: redirects are not followed, size and time are limited, telemetry names the host only. */
+/** A fetch for requests with an API key: redirects are not followed, size and time are limited. */
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { AppError } from "../../errors.ts";
-import { add, inSpan, isRecording } from "../../telemetry/telemetry.ts";
 
 export type Fetch = typeof fetch;
 
@@ -22,7 +21,7 @@ export function guardedFetch(fetcher: Fetch, maxBytes = MAX_RESPONSE_BYTES): Fet
     const signal = activeSignal.getStore();
     // Following a redirect would send the key to another host.
     const guarded = untimed({ ...init, redirect: "manual" as const, ...(signal !== undefined && { signal }) });
-    const response = await observedRequest(input, init, () => fetcher(input, guarded));
+    const response = await fetcher(input, guarded);
     return limitResponse(response, { maxBytes });
   };
 }
@@ -159,40 +158,4 @@ function bytesAfterLastEvent(chunk: Uint8Array): number | undefined {
   const text = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
   const last = Math.max(text.lastIndexOf("\n\n"), text.lastIndexOf("\r\n\r\n"));
   return last === -1 ? undefined : chunk.length - last;
-}
-
-export async function observedRequest(
-  input: Parameters<typeof fetch>[0],
-  init: RequestInit | undefined,
-  send: () => Promise<Response>,
-): Promise<Response> {
-  if (!isRecording()) return send();
-  const { method, host } = targetOf(input, init);
-  const attributes = { "http.request.method": method, "server.address": host };
-  return inSpan({ name: method, kind: "client", attributes }, async (span) => {
-    try {
-      const response = await send();
-      span.set({ "http.response.status_code": response.status });
-      if (response.status >= 400) span.fail(String(response.status));
-      add("gemini_search.upstream.requests", 1, { outcome: outcomeOf(response.status), "http.request.method": method });
-      return response;
-    } catch (error) {
-      add("gemini_search.upstream.requests", 1, { outcome: "no_answer", "http.request.method": method });
-      throw error;
-    }
-  });
-}
-
-function targetOf(input: Parameters<typeof fetch>[0], init: RequestInit | undefined): { method: string; host: string } {
-  const isRequest = input instanceof Request;
-  return {
-    method: (init?.method ?? (isRequest ? input.method : "GET")).toUpperCase(),
-    host: URL.parse(isRequest ? input.url : String(input))?.hostname ?? "",
-  };
-}
-
-function outcomeOf(status: number): string {
-  if (status === 429) return "rate_limited";
-  if (status >= 500) return "server_error";
-  return status >= 400 ? "refused" : "ok";
 }

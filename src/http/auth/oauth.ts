@@ -146,10 +146,15 @@ const BACKOFF_MS = 5_000;
 const metadata = z.object({ issuer: z.string(), jwks_uri: z.string() });
 const keySet = z.object({ keys: z.array(z.record(z.string(), z.unknown())) });
 
-/** Returns the issuer's key set, which refetches the keys when a token names an unknown one. */
-function createIssuerKeys({ issuer, log, now = () => performance.now() }: IssuerOptions) {
-  let cached: { keys: RemoteJWKSet; url: string; until: number } | undefined;
-  let pending: Promise<RemoteJWKSet> | undefined;
+interface KeyFetcherOptions {
+  /** Whose keys, for the log. */
+  who: string;
+  log: Log;
+  now: () => number;
+}
+
+/** Fetches documents and keys of one signer, and pauses after a failure. */
+function createKeyFetcher({ who, log, now }: KeyFetcherOptions) {
   let backoffUntil = 0;
   const withBackoff = async <T>(work: () => Promise<T>): Promise<T> => {
     if (now() < backoffUntil) throw new IssuerUnavailable();
@@ -157,7 +162,7 @@ function createIssuerKeys({ issuer, log, now = () => performance.now() }: Issuer
       return await work();
     } catch (error) {
       backoffUntil = now() + BACKOFF_MS;
-      log.warn(`The OAuth issuer ${issuer} cannot be used: ${reason(error)}`);
+      log.warn(`${who} cannot be used: ${reason(error)}`);
       throw new IssuerUnavailable();
     }
   };
@@ -167,18 +172,34 @@ function createIssuerKeys({ issuer, log, now = () => performance.now() }: Issuer
       if (!found.success) throw new UnusableIssuer("the document at its jwks_uri is not a key set.");
       return Response.json(found.data);
     });
-  const renew = async (): Promise<RemoteJWKSet> => {
+  /** Refetched when a token names an unknown key. */
+  const keysAt = async (url: string): Promise<RemoteJWKSet> => {
     const { createRemoteJWKSet, customFetch } = await import("jose");
+    return createRemoteJWKSet(new URL(url), {
+      timeoutDuration: TIMEOUT_MS,
+      // Long, so that known keys work while the issuer is unavailable; an unknown key is fetched at once.
+      cacheMaxAge: KEYS_MAX_AGE_MS,
+      [customFetch]: fetchKeys,
+    });
+  };
+  return { withBackoff, keysAt };
+}
+
+/** The keys at a fixed address. */
+export function createRemoteKeys({ url, who, log }: { url: string; who: string; log: Log }) {
+  const { keysAt } = createKeyFetcher({ who: `The key set of ${who}`, log, now: () => performance.now() });
+  let keys: Promise<RemoteJWKSet> | undefined;
+  return (): Promise<RemoteJWKSet> => (keys ??= keysAt(url));
+}
+
+/** Returns the issuer's key set. */
+function createIssuerKeys({ issuer, log, now = () => performance.now() }: IssuerOptions) {
+  const { withBackoff, keysAt } = createKeyFetcher({ who: `The OAuth issuer ${issuer}`, log, now });
+  let cached: { keys: RemoteJWKSet; url: string; until: number } | undefined;
+  let pending: Promise<RemoteJWKSet> | undefined;
+  const renew = async (): Promise<RemoteJWKSet> => {
     const url = await withBackoff(() => findKeysUrl(issuer));
-    const keys =
-      cached?.url === url
-        ? cached.keys
-        : createRemoteJWKSet(new URL(url), {
-            timeoutDuration: TIMEOUT_MS,
-            // Long, so that known keys work while the issuer is unavailable; an unknown key is fetched at once.
-            cacheMaxAge: KEYS_MAX_AGE_MS,
-            [customFetch]: fetchKeys,
-          });
+    const keys = cached?.url === url ? cached.keys : await keysAt(url);
     cached = { keys, url, until: now() + METADATA_MAX_AGE_MS };
     return keys;
   };

@@ -1,5 +1,5 @@
 /**
- * Authenticates requests for the dashboard, by the session cookie of a browser or by a token on /api paths, and serves the
+ * Authenticates requests for the page, by the session cookie of a browser or by a token on /api paths, and serves the
  * routes that open and end a session: single-use links, the sign-in form, sign-out.
  */
 
@@ -104,7 +104,7 @@ function createAdmit({ credentials, origin, sessions }: BrowserAuthParts): Brows
 }
 
 /**
- * Separate rate limits, so that reloading the dashboard does not block the same user's MCP clients; and one for its
+ * Separate rate limits, so that reloading the page does not block the same user's MCP clients; and one for its
  * files, of which every reload requests several. No owner contains a space.
  */
 const pageBudget = (path: string, owner: string): string => `${isAssetPath(path) ? "files" : "page"} ${owner}`;
@@ -269,10 +269,10 @@ const NOT_SIGNED_IN: Refusal = {
   status: 401,
   code: "PERMISSION_DENIED",
   message: "You are not signed in.",
-  suggestion: "Open the dashboard with `gemini-search-mcp open`, or send a token as `Authorization: Bearer` to /api.",
+  suggestion: "Open the page with `gemini-search-mcp open`, or send a token as `Authorization: Bearer` to /api.",
 };
 
-/** The request has the cookie, but not the secret that only the dashboard itself can add. */
+/** The request has the cookie, but not the secret that only the page itself can add. */
 const SECRET_MISSING: Refusal = {
   status: 401,
   code: "PERMISSION_DENIED",
@@ -283,6 +283,6 @@ const SECRET_MISSING: Refusal = {
 const OTHER_ORIGIN: Refusal = {
   status: 403,
   code: "PERMISSION_DENIED",
-  message: "This request came from another web page, not from this server's dashboard.",
-  suggestion: "Open the dashboard: gemini-search-mcp open",
+  message: "This request came from another web page, not from this server's page.",
+  suggestion: "Open the page: gemini-search-mcp open",
 };

@@ -11,7 +11,7 @@ export interface SignIn {
   status: number;
   /** Why the last attempt failed. */
   reason?: string | undefined;
-  /** Path of the dashboard to open after signing in. */
+  /** Path of the page to open after signing in. */
   to: string;
   /** The browser came from another origin without its strict cookie, so the page offers a link to a signed-in user. */
   fromAnotherOrigin?: boolean;
@@ -21,7 +21,7 @@ export interface SignIn {
 export function signInPage({ status, reason, to, fromAnotherOrigin = false, retryAfter = null }: SignIn): Response {
   const body = `<h1>Sign in</h1>
 ${reason === undefined ? "" : `<p id="reason" role="alert">${escaped(reason)}</p>`}
-${fromAnotherOrigin ? `<p>Already signed in? <a href="${escaped(to)}">Open the dashboard</a></p>` : ""}
+${fromAnotherOrigin ? `<p>Already signed in? <a href="${escaped(to)}">Open the page</a></p>` : ""}
 <form method="post" action="/sign-in">
 <input type="hidden" name="to" value="${escaped(to)}">
 <input name="username" value="gemini-search-mcp" autocomplete="username" hidden>
@@ -29,7 +29,7 @@ ${fromAnotherOrigin ? `<p>Already signed in? <a href="${escaped(to)}">Open the d
 <input id="token" name="token" type="password" required autofocus autocomplete="current-password" autocapitalize="off" spellcheck="false"${reason === undefined ? "" : ' aria-describedby="reason"'}>
 <button>Sign in</button>
 </form>
-<p>On the server's own machine you need no token. This command opens the dashboard:</p>
+<p>On the server's own machine you need no token. This command opens the page:</p>
 <p><code>gemini-search-mcp open</code></p>`;
   return htmlPage({
     status,
@@ -72,10 +72,10 @@ try {
 export const storeSecretPage = (to: string, { cookie, secret, user }: OpenedSession): Response =>
   htmlPage({
     status: 200,
-    title: "Open the dashboard",
-    body: `<h1>Open the dashboard</h1>
+    title: "Open the page",
+    body: `<h1>Open the page</h1>
 <p id="reason" role="alert"></p>
-<noscript><p>The dashboard needs JavaScript.</p></noscript>`,
+<noscript><p>The page needs JavaScript.</p></noscript>`,
     data: { secret, to, ...(user === undefined ? {} : { user }) },
     script: STORE_SECRET_SCRIPT,
     headers: { "Set-Cookie": cookie },

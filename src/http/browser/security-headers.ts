@@ -5,7 +5,7 @@
 
 import { pageCsp } from "../../web/assets.ts";
 
-/** Those that reach the user, their devices or their money: no script but the dashboard's own could ask for any. */
+/** Those that reach the user, their devices or their money: no script but the page's own could ask for any. */
 const UNUSED_FEATURES = ["camera", "display-capture", "geolocation", "hid", "microphone", "payment", "serial", "usb"];
 
 const ALWAYS = {

@@ -15,9 +15,9 @@ const KEY = /^[\w-]{43}$/;
 export interface OpenedSession {
   /** `Set-Cookie` header; a browser sends the cookie to every port of this host. */
   cookie: string;
-  /** For the dashboard's localStorage. The cookie alone is not accepted. */
+  /** For the page's localStorage. The cookie alone is not accepted. */
   secret: string;
-  /** Shown on the dashboard, for everybody but the user of this machine. */
+  /** Shown on the page, for everybody but the user of this machine. */
   user: string | undefined;
 }
 
@@ -130,7 +130,7 @@ export async function makeLink(
 }
 
 interface NewSession extends NewKey {
-  /** For the dashboard's localStorage, which no other origin can read. */
+  /** For the page's localStorage, which no other origin can read. */
   secret: string;
 }
 

@@ -7,7 +7,7 @@ import { leaveOnSignals } from "../../platform/shutdown.ts";
 import { buildServer } from "../server.ts";
 import { trackSubscriptions } from "./tracked-subscriptions.ts";
 import { runEventsOf } from "../resources/subscriptions.ts";
-import { LOCAL_CALLER } from "../../caller.ts";
+import { LOCAL_CALLER, LOCAL_OWNER } from "../../caller.ts";
 import { toolSet } from "../../config/tool-sets.ts";
 import type { Connection } from "../client.ts";
 
@@ -65,5 +65,7 @@ function leaveWhenParentDies(leave: () => void): void {
 /** Runs of earlier processes: opening the store marks interrupted searches, then research runs are polled again. */
 async function resumeUnfinishedRuns(app: App): Promise<void> {
   await app.openStore();
-  await app.startPolling().catch(() => app.log.warn("Unfinished research could not be resumed."));
+  await app
+    .startPolling({ service: true, owner: LOCAL_OWNER })
+    .catch(() => app.log.warn("Unfinished research could not be resumed."));
 }

@@ -1,4 +1,4 @@
-/** The citations of a report for the dashboard: every cited claim with its verdicts, and the health of every link; and its sources as a bibliography file. */
+/** The citations of a report for the page: every cited claim with its verdicts, and the health of every link; and its sources as a bibliography file. */
 
 import { isoTime } from "../../platform/clock.ts";
 import { linkExpiry } from "../../reports/link-expiry.ts";

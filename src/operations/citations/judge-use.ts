@@ -5,7 +5,7 @@ import { findJudgeCost } from "../../runs/ledger/ledger-store.ts";
 import type { Database } from "../../store/database.ts";
 import type { Judge } from "../../verification/judge/judge-port.ts";
 import type { OperationDeps } from "../operation.ts";
-import { dollars } from "../parts/cost-confirmation.ts";
+import { dollars } from "../../costs/dollars.ts";
 
 type Limit = Pick<OperationDeps["settings"], "judgeMaxUsd">;
 

@@ -180,7 +180,7 @@ test("a cancelled call says so, and a judge is asked without a question: its lim
     canJudge: () => true,
     judge: async ({ taskId, claims }) => {
       const entry = { entryId: crypto.randomUUID(), model: "m", keyFingerprint: undefined, now: Date.now() };
-      await reserveJudgeRequest(opened.db, { ...entry, taskId, maxUsd: 0.001, limitUsd: 0.05 });
+      await reserveJudgeRequest(opened.db, { ...entry, taskId, maxUsd: 0.001, limitUsd: 0.05, budgets: {} });
       return (
         states.shift()?.(claims.length) ?? {
           judged: new Map(),
@@ -242,6 +242,7 @@ test.for(FAULTS)(
         keyFingerprint: undefined,
         decide: createDecisions({ apiKey: "k", baseUrl: simulator.url, environment: {}, log: silentLog }),
         maxUsd: 0.05,
+        budgets: {},
       }),
     );
     const { structured } = await check();
@@ -256,3 +257,21 @@ test.for(FAULTS)(
     expect(simulator.ledger.count("decide")).toBe(requests);
   },
 );
+
+test("a check that reached no page says that nothing was checked, by cause, and counts no site (W3)", async (context) => {
+  const { check, sites } = await openWorld(context);
+  const read = async (url: string) => {
+    const reason = url === URLS[0] ? "The site took too long." : "The name of the site cannot be found.";
+    return { outcome: "unreachable" as const, reason, url, finalUrl: url, checkedAt: systemClock.now() };
+  };
+  Object.assign(sites, { read });
+  const { structured, text } = await check();
+  expect(structured).toMatchObject({
+    message:
+      "No page could be reached; nothing was checked. 3 pages: The name of the site cannot be found. 1 page: The site took too long.",
+    pages: { cited: 4, checked: 0, not_reached: 4, left: 0 },
+    independent_domains: 0,
+    findings: [],
+  });
+  expect(text.match(/cannot be found/g)).toHaveLength(1);
+});

@@ -6,14 +6,14 @@ import {
   displayedClaim,
   saysInstead,
   type Verdict,
-  VERDICT_LABELS,
+  verdictLabel,
   VERDICTS,
 } from "../../claims/evidence.ts";
 import { cancelled } from "../../gemini/failures.ts";
 import { isoTime } from "../../platform/clock.ts";
 import type { Source } from "../../reports/report.ts";
 import type { StoredResult } from "../../runs/run.ts";
-import type { PageCheck } from "../../verification/page-check.ts";
+import { isReached, type PageCheck } from "../../verification/page-check.ts";
 import {
   type CitationsSummary,
   type CitedPair,
@@ -168,19 +168,24 @@ async function answerOf({ settings }: OperationDeps, deps: VerifyDeps, wanted: A
   const { readJudgeUse, unjudgedField } = await import("./judge-use.ts");
   const { claims, counts, checks, cited, copies, independentDomains } = await readCitations(deps, wanted);
   const judge = await readJudgeUse(deps.db, taskId, settings);
-  const found = findingsIn(claims, { numbers, sources: result.sources });
-  const shown = found.slice(0, wanted.findings);
   const checked = cited.flatMap(({ n }) => checks.get(n) ?? []);
   const notFetched = checked.filter(({ outcome }) => outcome === "not_checked");
+  const notReached = checked.filter(({ outcome }) => outcome === "unreachable");
+  const isAnyReached = checked.length === 0 || checked.some(isReached);
+  // Each finding would be the same obstacle, which the message names once.
+  const isObstructed = !isAnyReached && numbers === undefined;
+  const found = isObstructed ? [] : findingsIn(claims, { numbers, sources: result.sources });
+  const shown = found.slice(0, wanted.findings);
   return {
     success: true,
     task_id: taskId,
-    message: messageFor(claims, { left, notFetched }),
+    message: isObstructed ? nothingReached(checked, left) : messageFor(claims, { left, notFetched }),
     counts,
     attached_by_google: claims.filter(({ claim }) => claim.googleSources.length > 0).length,
     pages: {
       cited: cited.length,
-      checked: checked.length - notFetched.length,
+      checked: checked.length - notFetched.length - notReached.length,
+      ...(notReached.length > 0 ? { not_reached: notReached.length } : {}),
       ...(notFetched.length > 0 ? { not_fetched: notFetched.length } : {}),
       left,
     },
@@ -237,6 +242,21 @@ const checkedFields = ({ checkedAt, source }: CitedPair, sources: readonly Sourc
 const cut = (text: string): string =>
   text.length <= MAX_CLAIM_CHARACTERS ? text : `${text.slice(0, MAX_CLAIM_CHARACTERS).toWellFormed()}…`;
 
+/** An obstacle here, such as a missing network, or at all sites: by cause, the most frequent first. */
+function nothingReached(pages: readonly PageCheck[], left: number): string {
+  const causes = Map.groupBy(pages, ({ reason = "No reason is known." }) => reason);
+  const lines = [...causes]
+    .toSorted(([, one], [, other]) => other.length - one.length)
+    .slice(0, MAX_CAUSES)
+    .map(([reason, of]) => `${of.length} ${of.length === 1 ? "page" : "pages"}: ${reason}`);
+  return `No page could be reached; nothing was checked. ${lines.join(" ")}${leftText(left)}`;
+}
+
+const MAX_CAUSES = 4;
+
+const leftText = (left: number): string =>
+  left === 0 ? "" : ` ${left} cited ${left === 1 ? "page is" : "pages are"} left to check.`;
+
 function messageFor(
   all: readonly ClaimStanding[],
   { left, notFetched }: { left: number; notFetched: readonly PageCheck[] },
@@ -252,8 +272,7 @@ function messageFor(
     conflicts > 0
       ? `${conflicts} of ${cited.length} cited sentences ${isOne} in conflict with a page: ${confirmed} confirmed`
       : `${confirmed} of ${cited.length} cited sentences are confirmed`;
-  const rest = left === 0 ? "" : ` ${left} cited ${left === 1 ? "page is" : "pages are"} left to check.`;
-  return `${first}, ${likely} likely, ${open} open.${notFetchedText(notFetched)}${rest}`;
+  return `${first}, ${likely} likely, ${open} open.${notFetchedText(notFetched)}${leftText(left)}`;
 }
 
 function notFetchedText(pages: readonly PageCheck[]): string {
@@ -329,7 +348,7 @@ export async function checkedCitationsText(db: Database, report: StoredReport): 
   const summary = await checkedCitations(db, report);
   if (summary === undefined) return undefined;
   const verdicts = VERDICTS.flatMap((verdict) =>
-    summary[verdict] === undefined ? [] : [`${summary[verdict]} ${VERDICT_LABELS[verdict]}`],
+    summary[verdict] === undefined ? [] : [`${summary[verdict]} ${verdictLabel(verdict)}`],
   );
   return `${summary.claims} claims: ${verdicts.join(", ")}`;
 }

@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { AppError } from "../../errors.ts";
 import { FOLLOWUP_CONTEXTS, type Run } from "../../runs/run.ts";
+import { followUpsOn } from "../../runs/run-store.ts";
 import { currentOf } from "../../runs/conversation-store.ts";
 import type { Database } from "../../store/database.ts";
 
@@ -23,7 +24,6 @@ export interface Conversation {
 }
 
 export async function conversationOf(db: Database, run: Run): Promise<Conversation> {
-  const { followUpsOn } = await import("../../runs/run-store.ts");
   const followUps = await followUpsOn(db, run.owner, run.taskId);
   const parent = await parentOf(db, run);
   const listed = followUps.map(({ taskId, query, status }) => ({ task_id: taskId, query, status }));
@@ -72,7 +72,6 @@ export async function conversationRoots(db: Database, runs: readonly Run[]): Pro
 
 /** The follow-ups on a run and on those, in the order in which they were asked. */
 export async function laterTurns(db: Database, run: Run): Promise<Run[]> {
-  const { followUpsOn } = await import("../../runs/run-store.ts");
   const turns: Run[] = [];
   const asked = [run];
   for (let next = asked.shift(); next !== undefined && turns.length < MAX_TURNS; next = asked.shift()) {

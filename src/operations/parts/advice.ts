@@ -1,7 +1,7 @@
 /** Prints advice for models: the sentence, then the calls of tools that help. */
 
 import { type Action, type Advice, isUsersDecision, priceOf, type Verb } from "../../action.ts";
-import { dollars } from "./cost-confirmation.ts";
+import { dollars } from "../../costs/dollars.ts";
 
 export function adviceText({ suggestion, next = [] }: Advice): string | undefined {
   const calls = next.map(callText).join("; ");

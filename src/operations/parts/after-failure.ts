@@ -150,7 +150,7 @@ const UNFINISHED = {
 
 const NO_REPORT = "It is not known whether Google started this research, so there is no report.";
 
-interface FinishedReport {
+export interface FinishedReport {
   run: Run;
   result: StoredResult;
 }

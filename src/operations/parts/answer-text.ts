@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { type Verification, verificationLine } from "../../reports/verification.ts";
 import { describePicture, insertionLines, locatePictures, pictureAlt } from "../../reports/pictures/positions.ts";
+import { lazy } from "../../platform/lazy.ts";
 import type { StoredResult } from "../../runs/run.ts";
 import type { Source } from "../../reports/report.ts";
 import type { OutlineEntry } from "../../reports/sections.ts";
@@ -41,7 +42,7 @@ interface SearchText {
 
 /**
  * A report with its sources and figures, for clients that show only the text. Some show a person only its last three
- * lines, so the run and one line of figures come last.
+ * lines, so one line of figures comes last.
  */
 export function searchText({ lead, report, metadata, sections = [] }: SearchText): string {
   const { sources_cited, sources_visited, sources_left_out: left, ...listed } = metadata;
@@ -53,6 +54,8 @@ export function searchText({ lead, report, metadata, sections = [] }: SearchText
   // A query that is also a suggestion is listed once.
   const suggested = (query: string): boolean => suggestions.some((link) => link.startsWith(`[${query}](`));
   return [
+    // Before the report, of which a client may cut the end.
+    factLines({ task_id }),
     ...lead,
     report.trim(),
     ...list(expires === undefined ? "Sources" : `Sources (links expire ${expires})`, [
@@ -65,7 +68,7 @@ export function searchText({ lead, report, metadata, sections = [] }: SearchText
     ),
     ...suggestionList(suggestions),
     ...sections,
-    [factLines({ ...rest, wishes: wishes?.note, task_id }), usageLine(usage)].join("\n"),
+    [factLines({ ...rest, wishes: wishes?.note }), usageLine(usage)].filter((line) => line !== "").join("\n"),
   ].join("\n\n");
 }
 
@@ -236,14 +239,16 @@ export function withPictureLinks(taskId: string, result: StoredResult): StoredRe
   };
 }
 
-/** Answers contain the first ones only; the dashboard and HTML files show all. */
+/** Answers contain the first ones only; the page and HTML files show all. */
 const MAX_SUGGESTIONS = 5;
+
+const chips = lazy(() => import("../../reports/suggestions/chips.ts"));
 
 /** The suggestions as Markdown links; Google's terms require showing them with the answer. */
 export async function suggestionLinks(received: readonly string[] = []): Promise<string[] | undefined> {
   if (received.length === 0) return undefined;
   // Loaded here, because most processes never read HTML.
-  const { readSuggestions, suggestionLink } = await import("../../reports/suggestions/chips.ts");
+  const { readSuggestions, suggestionLink } = await chips();
   const links = readSuggestions(received).chips.slice(0, MAX_SUGGESTIONS).map(suggestionLink);
   return links.length === 0 ? undefined : links;
 }

@@ -1,9 +1,15 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { silentLog } from "../../../test/kit/log.ts";
 import { openApp } from "../../../test/kit/store/operation-deps.ts";
-import type { BudgetState } from "../../costs/budget.ts";
+import type { Budgets, BudgetState } from "../../costs/budget.ts";
+import { costCalculator } from "../../costs/actual.ts";
 import type { Estimate } from "../../costs/estimate.ts";
-import { costQuestion, requireCostConsent } from "./cost-confirmation.ts";
-import type { Call, OperationDeps } from "../operation.ts";
+import { LIST_PRICES } from "../../costs/prices.ts";
+import { systemClock } from "../../platform/clock.ts";
+import { refusalAbove } from "../../runs/ledger/hard-limit.ts";
+import { openStore } from "../../store/store.ts";
+import { costQuestion, refuseAboveBudget, requireCostConsent } from "./cost-confirmation.ts";
+import type { Call, OperationDeps, ResearchParts } from "../operation.ts";
 import { startDeepResearch } from "../start-deep-research.ts";
 
 const ABOUT = { operation: "start_deep_research", input: "a hash" };
@@ -109,4 +115,70 @@ test("above the soft budget a start is asked about with the sum, and above the h
       },
     }),
   );
+});
+
+test("a restart without a price today is refused by what is reserved for it (I18, T28)", async () => {
+  const { deps } = countingDeps();
+  const unpriced = { ...deps, estimate: async () => undefined };
+  const agreed = { ...ABOUT };
+  const { checkCost } = await requireCostConsent(unpriced, { owner: "local", agreed }, { ...START, charges: 2 });
+  expect(checkCost(day(20), 9.25)).toBe(true);
+  expect(() => checkCost(day(21), 9.25)).toThrow(expect.objectContaining({ code: "BUDGET_EXCEEDED" }));
+});
+
+const recorderOf = (obstacle: ResearchParts["obstacle"]) =>
+  Object.assign(Object.create(null), { costOf: costCalculator(LIST_PRICES), obstacle });
+
+test("a search is refused before it is stored only if a request to its own model has no room (T28)", async () => {
+  const { deps } = openApp();
+  const recorder = async () => recorderOf(async () => undefined);
+  const refuse = (searchModel: string | undefined) => {
+    const settings = { ...deps.settings, searchModel, budgets: { run: { hard: 0.2 } } };
+    return refuseAboveBudget({ ...deps, recorder, settings }, { owner: "local" });
+  };
+  await expect(refuse(undefined)).rejects.toMatchObject({
+    code: "BUDGET_EXCEEDED",
+    details: { max_usd: expect.closeTo(0.26) },
+  });
+  await refuse("gemini-2.5-flash");
+});
+
+test("requests that cost less than a cent are not rounded away, and exactly the limit of a run has room (T28)", () => {
+  const spending = { what: "request", undone: "It was not sent." };
+  const budgets = { run: { soft: 0.3, hard: 0.3 } };
+  expect(refusalAbove(budgets, [], { ...spending, usedUsd: 0.1, maxUsd: 0.2 })).toBeUndefined();
+  expect(refusalAbove(budgets, [], { ...spending, usedUsd: 0.002, maxUsd: 0.3 })).toMatchObject({
+    message:
+      "The limit of a run is $0.30. $0.0020 of it is used or reserved. This request may cost up to $0.30. It was not sent.",
+    details: { used_usd: 0.002 },
+  });
+  expect(refusalAbove(budgets, [], { ...spending, usedUsd: 0.4, maxUsd: undefined })?.message).toBe(
+    "The limit of a run is $0.30. $0.40 of it is used or reserved. It was not sent.",
+  );
+});
+
+test("with a hard limit nothing is searched where the database is not kept, and without one it is (T28, P5)", async () => {
+  const { deps } = openApp();
+  const store = await openStore({
+    file: "/proc/none/research.db",
+    shared: undefined,
+    clock: systemClock,
+    log: silentLog,
+  });
+  onTestFinished(() => store.close());
+  const recorder = async () => recorderOf(store.obstacle);
+  const refuse = (budgets: Budgets) => {
+    const settings = { ...deps.settings, budgets };
+    return refuseAboveBudget({ ...deps, database: async () => store.db, recorder, settings }, { owner: "local" });
+  };
+  const hard: Budgets = { BUDGET_DAY_USD: { soft: 20, hard: 30 } };
+  await expect(refuse(hard)).rejects.toThrow(/A hard limit on costs cannot be checked, so nothing was searched\.$/);
+  await refuse({ BUDGET_DAY_USD: { soft: 20 } });
+});
+
+test("a restart without a price today gets no estimate, so that it keeps that of its first start (T28)", async () => {
+  const { deps } = countingDeps();
+  const without = { ...deps, estimate: async () => undefined };
+  const { estimate } = await requireCostConsent(without, { owner: "local" }, START);
+  expect(estimate).toBeUndefined();
 });

@@ -1,14 +1,26 @@
 /** The cost confirmation before a paid start: when it is required, its texts, and the errors when the user did not agree. */
 
 import { type Estimate, type FollowupEstimate, type PlanStage, withMaterial } from "../../costs/estimate.ts";
-import { budgetName, type BudgetState, exceededBy, renewalText } from "../../costs/budget.ts";
+import type { Cost } from "../../costs/actual.ts";
+import { dollars } from "../../costs/dollars.ts";
+import {
+  BUDGET_NAMES,
+  type BudgetState,
+  exceededBy,
+  hasHardLimit,
+  renewalText,
+  settingOf,
+} from "../../costs/budget.ts";
+import { DEFAULT_API_MODEL } from "../../costs/prices.ts";
+import { maxUsageOf } from "../../costs/search-bound.ts";
 import { AppError } from "../../errors.ts";
-import { isoTime } from "../../platform/clock.ts";
+import { budgetDetails, refusalAbove, usedText } from "../../runs/ledger/hard-limit.ts";
 import type { CheckCost } from "../../runs/start/limits-store.ts";
 import type { Call, Operation, OperationDeps, Question } from "../operation.ts";
+import type { AnsweredBefore } from "../question/asked-before.ts";
 import { covers, type Subject } from "../question/subject.ts";
 
-interface PaidStart {
+export interface PaidStart {
   /** What is decided on, besides the price. */
   about: Omit<Subject, "max_usd">;
   /** Never shown in the question: a model may have written it, and the question is in our own words. */
@@ -24,10 +36,12 @@ interface PaidStart {
   followup?: FollowupEstimate | null | undefined;
   /** The follow-up makes a table. */
   isTable?: boolean | undefined;
+  /** Finds a report that answers the question already: a second one is asked about, whatever it costs. */
+  answered?: (() => Promise<AnsweredBefore | undefined>) | undefined;
 }
 
 /**
- * Returns the estimate to store, and a check that throws unless the user has agreed to this very start or needs not be asked. Transports ask before
+ * Returns the estimate to store, if there is a price, and a check that throws unless the user has agreed to this very start or needs not be asked. Transports ask before
  * the call, when the start might still join another run, and other starts add to the sum meanwhile; the check runs in
  * the transaction of the start.
  */
@@ -35,17 +49,17 @@ export async function requireCostConsent(
   deps: OperationDeps,
   call: Pick<Call, "owner" | "agreed">,
   start: PaidStart,
-): Promise<{ checkCost: CheckCost; estimate: Record<string, unknown> }> {
+): Promise<{ checkCost: CheckCost; estimate: Record<string, unknown> | undefined }> {
   const priced = await priceOf(deps, call, start);
   return {
-    checkCost: (budgets) => {
-      const over = exceededBy(budgets, maxUsdOf(priced), "hard");
-      if (over !== undefined) throw budgetExceeded(over, priced);
+    checkCost: (budgets, maxUsd) => {
+      const refusal = refusalOfStart(deps, priced, { budgets, maxUsd });
+      if (refusal !== undefined) throw refusal;
       const question = questionOn(deps, priced, budgets);
       if (question !== undefined) requireConsent(call, question);
       return covers(call.agreed, priced.subject);
     },
-    estimate: { ...priced.estimate },
+    estimate: priced.estimate && { ...priced.estimate },
   };
 }
 
@@ -82,8 +96,10 @@ export async function costQuestion(
   if (!priced.canBeCharged) return undefined;
   const budgets = await budgetsNow(deps, call);
   // The start is refused, whatever the user would say.
-  if (exceededBy(budgets, maxUsdOf(priced), "hard") !== undefined) return undefined;
-  return questionOn(deps, priced, budgets);
+  if (refusalOfStart(deps, priced, { budgets }) !== undefined) return undefined;
+  const question = questionOn(deps, priced, budgets);
+  const answered = await start.answered?.();
+  return answered === undefined ? question : askedAgain(priced, answered, question);
 }
 
 /** The budgets that are set, with what counts against them: the numbers that decide about a start. */
@@ -91,10 +107,10 @@ export async function budgetsNow(
   deps: Pick<OperationDeps, "database" | "clock" | "settings">,
   { owner }: Pick<Call, "owner">,
 ): Promise<BudgetState[]> {
-  const isSet = Object.values(deps.settings.budgets).some(({ soft, hard }) => soft !== undefined || hard !== undefined);
-  if (!isSet) return [];
+  const { budgets } = deps.settings;
+  if (!BUDGET_NAMES.some((name) => budgets[name]?.soft !== undefined || budgets[name]?.hard !== undefined)) return [];
   const { readBudgets } = await import("../../runs/ledger/budget-store.ts");
-  return readBudgets(await deps.database(), deps.settings.budgets, { owner, now: deps.clock.now() });
+  return readBudgets(await deps.database(), budgets, { owner, now: deps.clock.now() });
 }
 
 interface PricedStart {
@@ -162,53 +178,79 @@ function questionOn(
   return {
     ask: `${ask} ${used}.`,
     because: `${cost}, more than is left: ${used}, which renews at ${renewalText(over)}.`,
-    unasked: `raise ${over.name} for this server`,
+    unasked: `raise ${settingOf(over.name)} for this server`,
     details: { estimated_cost_usd: charges * likely, ...budgetDetails(over, over.soft) },
     subject,
   };
 }
 
-/** Of a start without a price only what is spent already counts. */
-const maxUsdOf = ({ estimate }: PricedStart): number => estimate?.usd.max ?? 0;
-
-/** `$18.20 of today's budget of $20 is used`. */
-const usedText = ({ name, usedUsd }: BudgetState, limit = 0): string =>
-  `${dollars(cents(usedUsd))} of ${budgetName(name)} of ${dollars(limit)} is used or reserved`;
-
-const budgetDetails = ({ name, usedUsd, renewsAt }: BudgetState, limit = 0) => ({
-  budget: name,
-  limit_usd: limit,
-  used_usd: cents(usedUsd),
-  left_usd: cents(Math.max(0, limit - usedUsd)),
-  renews_at: isoTime(renewsAt),
-});
-
-function budgetExceeded(over: BudgetState, { what, estimate }: Pick<PricedStart, "what" | "estimate">): AppError {
-  const cost = estimate === undefined ? "" : ` This ${what} may cost up to ${dollars(estimate.usd.max)}.`;
-  return new AppError({
-    code: "BUDGET_EXCEEDED",
-    message: `${usedText(over, over.hard)}.${cost} Nothing was started or charged.`,
-    suggestion: `It renews at ${renewalText(over)}. The operator of this server can raise ${over.name}.`,
-    details: { ...(estimate === undefined ? {} : { max_usd: estimate.usd.max }), ...budgetDetails(over, over.hard) },
-  });
+/** Puts what is known already before the question about the cost, or before the price if that would not be asked about. */
+function askedAgain(
+  { what, estimate, subject }: PricedStart,
+  { text, run, instead, details }: AnsweredBefore,
+  question: Question | undefined,
+): Question {
+  const price =
+    estimate === undefined ? "" : ` for about ${dollars(estimate.usd.likely)} (up to ${dollars(estimate.usd.max)})`;
+  return {
+    subject,
+    ...question,
+    ask: `${text} ${question?.ask ?? `${VERBS[what]} this ${what} anyway${price}?`}`,
+    because: `${text} ${question?.because ?? `This ${what} would be a second one${price}.`}`,
+    // Asked whatever it costs.
+    unasked: undefined,
+    details: { ...question?.details, answered: details },
+    run,
+    next: [{ do: instead }, { do: "start", with: "force_new" }],
+  };
 }
 
-/** Refuses a search once a hard limit is reached; its cost is small and not known before. */
+const UNCHARGED = "Nothing was started or charged.";
+
+const refusalOfStart = (
+  { settings }: Pick<OperationDeps, "settings">,
+  { what, estimate }: PricedStart,
+  // A restart without a price today reserves the estimate of its first start.
+  { budgets, maxUsd = estimate?.usd.max }: { budgets: readonly BudgetState[]; maxUsd?: number | undefined },
+): AppError | undefined => refusalAbove(settings.budgets, budgets, { what, maxUsd, undone: UNCHARGED });
+
+/** Refuses a search before it is stored. Each of its requests is checked again when it is reserved. */
 export async function refuseAboveBudget(
-  deps: Pick<OperationDeps, "database" | "clock" | "settings">,
+  deps: Pick<OperationDeps, "clock" | "database" | "recorder" | "settings">,
   call: Pick<Call, "owner">,
 ): Promise<void> {
-  if (!Object.values(deps.settings.budgets).some(({ hard }) => hard !== undefined)) return;
-  const over = exceededBy(await budgetsNow(deps, call), MIN_SEARCH_USD, "hard");
-  if (over !== undefined) throw budgetExceeded(over, { what: "research", estimate: undefined });
+  const { budgets } = deps.settings;
+  if (!hasHardLimit(budgets)) return;
+  const { obstacle } = await deps.recorder();
+  const cause = await obstacle();
+  if (cause !== undefined) throw uncheckable(cause);
+  const { usd: maxUsd } = await maxRequestCost(deps);
+  const refusal = refusalAbove(budgets, await budgetsNow(deps, call), { what: "search", maxUsd, undone: UNCHARGED });
+  if (refusal !== undefined) throw refusal;
 }
 
-const MIN_SEARCH_USD = 0.001;
+/** What one request of a search may cost; undefined without a price of its model, even if its fees are known. */
+export async function maxRequestUsd(deps: RequestDeps): Promise<number | undefined> {
+  const { usd, incomplete } = await maxRequestCost(deps);
+  return incomplete ? undefined : usd;
+}
 
-/** Without the fractions of a sum of floating-point numbers. */
-const cents = (usd: number): number => Math.round(usd * 100) / 100;
+type RequestDeps = Pick<OperationDeps, "clock" | "recorder" | "settings">;
 
-export const dollars = (usd: number): string => `$${Number.isInteger(usd) ? usd : usd.toFixed(2)}`;
+async function maxRequestCost({ clock, recorder, settings }: RequestDeps): Promise<Cost> {
+  const { costOf } = await recorder();
+  const usage = maxUsageOf({ purpose: "research", prompt: "" });
+  return costOf(usage, settings.searchModel ?? DEFAULT_API_MODEL, clock.now());
+}
+
+/** What other processes have spent is unknown, and what this one spends would be forgotten. */
+const uncheckable = ({ code, message, suggestion, details }: AppError): AppError =>
+  new AppError({
+    code,
+    message: `${message} A hard limit on costs cannot be checked, so nothing was searched.`,
+    suggestion,
+    details,
+  });
 
 const NOTHING_STARTED = "Nothing was started.";
 
@@ -254,7 +296,9 @@ export const confirmationNeeded = ({ name }: Pick<Operation, "name">, question: 
     code: "CONFIRMATION_NEEDED",
     message: `${question.because} This needs the user's approval, which this client cannot ask for. ${question.undone ?? NOTHING_STARTED}`,
     suggestion: `Ask the user. To approve it, ${waysToApprove(name, question)}`,
+    next: question.next,
     details: question.details,
+    run: question.run,
   });
 
 /** In a terminal the user is asked, with the price. */
@@ -265,5 +309,5 @@ const COMMANDS: Readonly<Record<string, (run: string) => string>> = {
 
 function waysToApprove(operation: string, { unasked, command, subject }: Question): string {
   const typed = command ?? COMMANDS[operation]?.(subject.run?.slice(0, 8) ?? "<run>") ?? 'research "…"';
-  return `the user can ${unasked === undefined ? "" : `${unasked}, or `}decide on the dashboard (gemini-search-mcp open) or in a terminal: gemini-search-mcp ${typed}`;
+  return `the user can ${unasked === undefined ? "" : `${unasked}, or `}decide on the page (gemini-search-mcp open) or in a terminal: gemini-search-mcp ${typed}`;
 }

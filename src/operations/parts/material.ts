@@ -122,7 +122,7 @@ const notFromServer = (): AppError =>
   new AppError({
     code: "INVALID_INPUT",
     message: "files cannot be used over HTTP: the paths would be those of the server. Nothing was sent.",
-    suggestion: "Attach the files on the dashboard, or use the server over stdio or in a terminal.",
+    suggestion: "Attach the files on the page, or use the server over stdio or in a terminal.",
     details: { field: "files" },
   });
 

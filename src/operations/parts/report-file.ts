@@ -9,12 +9,12 @@ import { headingOf } from "../../reports/document/lines.ts";
 import type { FileEnding } from "../../reports/files/file-name.ts";
 import type { SaveRequest } from "../../reports/files/save-markdown.ts";
 import type { Picture, PictureFacts } from "../../reports/pictures/picture.ts";
-import type { ReportFile, ReportMetadata } from "../../reports/report-facts.ts";
+import type { EmbeddingFile, ReportFile, ReportMetadata } from "../../reports/report-facts.ts";
 import type { TableFormat } from "../../reports/table/table-files.ts";
 import { findPictures } from "../../runs/file-store.ts";
 import { readStored } from "../../runs/history/read.ts";
 import { isTableStart } from "../../runs/start/start-options.ts";
-import type { Run, StoredResult } from "../../runs/run.ts";
+import { IMPORTED, type Run, type StoredResult } from "../../runs/run.ts";
 import type { Database } from "../../store/database.ts";
 import { checkedCitationsText } from "../citations/verify-citations.ts";
 import type { OperationDeps } from "../operation.ts";
@@ -95,6 +95,7 @@ async function reportFile(deps: OperationDeps, wanted: WantedFile) {
   const { run, result } = await finishedReport(db, owner, task_id);
   const file: ReportFile = {
     query: run.query,
+    title: run.title,
     report: result.report,
     sources: result.sources,
     citations: result.citations,
@@ -175,27 +176,25 @@ export async function markdownFile(deps: OperationDeps, wanted: WantedFile): Pro
 const escapedByte = (character: string): string => `%${character.charCodeAt(0).toString(16)}`;
 
 /** With its pictures in it. */
-export async function htmlFile(deps: OperationDeps, wanted: WantedFile): Promise<SavedContent> {
-  const { db, run, result, file } = await reportFile(deps, wanted);
-  const { renderHtmlDocumentInParts } = await import("../../reports/html/document.ts");
-  const { include_sources: includeSources = true } = wanted;
-  const { searchSuggestions } = result;
-  const pictures = await findPictures(db, run.taskId);
-  const text = await renderHtmlDocumentInParts({ ...file, includeSources, searchSuggestions, pictures });
-  return { run, result, title: fileTitle(run, result), text, pictures: [], ending: "html" };
-}
+const embeddingFile =
+  (ending: "html" | "docx", render: (file: EmbeddingFile) => Promise<string | Uint8Array>) =>
+  async (deps: OperationDeps, wanted: WantedFile): Promise<SavedContent> => {
+    const { db, run, result, file } = await reportFile(deps, wanted);
+    const { include_sources: includeSources = true } = wanted;
+    const { searchSuggestions } = result;
+    const pictures = await findPictures(db, run.taskId);
+    const text = await render({ ...file, includeSources, searchSuggestions, pictures });
+    return { run, result, title: fileTitle(run, result), text, pictures: [], ending };
+  };
 
-/** For Word and its like, with pictures in it. */
-export async function wordFile(deps: OperationDeps, wanted: WantedFile): Promise<SavedContent> {
-  const { db, run, result, file } = await reportFile(deps, wanted);
-  // Loaded here, because the library that writes it is large.
-  const { renderDocx } = await import("../../reports/docx/document.ts");
-  const { include_sources: includeSources = true } = wanted;
-  const { searchSuggestions } = result;
-  const pictures = await findPictures(db, run.taskId);
-  const text = await renderDocx({ ...file, includeSources, searchSuggestions, pictures });
-  return { run, result, title: fileTitle(run, result), text, pictures: [], ending: "docx" };
-}
+export const htmlFile = embeddingFile("html", async (file) =>
+  (await import("../../reports/html/document.ts")).renderHtmlDocument(file),
+);
+
+/** For Word and its like. */
+export const wordFile = embeddingFile("docx", async (file) =>
+  (await import("../../reports/docx/document.ts")).renderDocx(file),
+);
 
 /** The table of a report as data. */
 export async function tableAsFile(
@@ -237,7 +236,8 @@ export async function refusedFile(
   return { run, result: { partial: false }, title: fileTitle(run, { report: "" }), text, pictures: [], ending: "md" };
 }
 
-function toolOf({ kind, followupContext }: Run): string {
+function toolOf({ backend, kind, followupContext }: Run): string {
+  if (backend === IMPORTED) return IMPORTED;
   if (kind !== "agent") return kind;
   return followupContext === undefined ? "start_deep_research" : "ask_followup";
 }

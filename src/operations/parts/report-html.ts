@@ -1,4 +1,4 @@
-/** A stored report as HTML for the dashboard. Not an operation, because models read Markdown. */
+/** A stored report as HTML for the page. Not an operation, because models read Markdown. */
 
 import type { ReportParts } from "../../reports/html/html.ts";
 import { tableIn } from "../../reports/table/table.ts";
@@ -30,7 +30,7 @@ interface SuggestionsView {
   height: number;
 }
 
-/** The report as the dashboard shows it. */
+/** The report as the page shows it. */
 export async function reportPage(
   db: Database,
   { owner, task_id }: { owner: string; task_id: string },

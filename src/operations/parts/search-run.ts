@@ -14,6 +14,7 @@ import type { StoredRun } from "../../runs/history/read.ts";
 import {
   type Finished,
   type FinishedRun,
+  type RunRecorder,
   type RunStart,
   type TrackedRun,
   trackRun,
@@ -23,7 +24,7 @@ import type { Research, SearchCall, SearchDeps } from "../../search/correct-json
 import { incompleteNote } from "../../search/incomplete-note.ts";
 import type { VisitedSource } from "../../gemini/search-backend.ts";
 import { joinNotes, suggestionsField } from "./answer-text.ts";
-import { refuseAboveBudget } from "./cost-confirmation.ts";
+import { maxRequestUsd, refuseAboveBudget } from "./cost-confirmation.ts";
 import type { Call, OperationDeps } from "../operation.ts";
 import type { Wishes } from "../../search/wishes.ts";
 import { wishesSchema } from "../question/wishes.ts";
@@ -49,18 +50,34 @@ export async function trackSearch(
     if (obstacle !== undefined) throw obstacle;
     await refuseAboveBudget(deps, call);
   }
-  const { owner, client, progress, signal, onRunCreated } = call;
+  const { owner, client, progress, draft: onDraft, signal, onRunCreated } = call;
   const inRun = async (run: TrackedRun): Promise<Finished> => {
     const either = AbortSignal.any([signal, run.cancelled]);
     const search = await deps.search(run.log);
     const { activity: onActivity, phase: onRoundStart, asks: onAsk } = run;
-    return work({ run, search, call: { signal: either, onActivity, onRoundStart, onAsk } });
+    return work({ run, search, call: { signal: either, onActivity, onDraft, onRoundStart, onAsk } });
   };
+  const { recorder, ...scheduled } = await claimIfScheduled(deps, { start, call });
   return trackRun(
-    await deps.recorder(),
-    { ...start, owner, client, taskId: start.taskId ?? call.newTaskId },
+    recorder,
+    { ...start, owner, client, taskId: start.taskId ?? call.newTaskId, ...scheduled },
     { progress, onStored: onRunCreated, work: inRun },
   );
+}
+
+/** The search of a schedule is stored with the claim of its occurrence, and spends what is left of its budget at most. */
+async function claimIfScheduled(
+  deps: OperationDeps,
+  { start, call: { occurrence, owner, client } }: { start: SearchStart; call: Call },
+): Promise<{ recorder: RunRecorder } & Pick<SearchStart, "taskId" | "stored">> {
+  const recorder = await deps.recorder();
+  if (occurrence === undefined) return { recorder };
+  const { beginScheduledSearch } = await import("../../runs/schedules/schedule-store.ts");
+  const { db, processId, clock, budgets } = recorder;
+  const taskId = crypto.randomUUID();
+  const run = { ...start, taskId, owner, client, parentTaskId: undefined, processId, now: clock.now() };
+  const hard = await beginScheduledSearch(db, { run, occurrence, maxUsd: await maxRequestUsd(deps) });
+  return { recorder: { ...recorder, budgets: { ...budgets, schedule: { hard } } }, taskId, stored: true };
 }
 
 interface SingleRound {

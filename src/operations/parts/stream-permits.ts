@@ -44,7 +44,7 @@ const tooManyOfUser = (max: number): AppError =>
   new AppError({
     code: "BUSY",
     message: `You already have ${streams(max)}, the maximum for one user.`,
-    suggestion: "Close some dashboards or clients.",
+    suggestion: "Close some windows of the page, or some clients.",
     retryable: true,
   });
 

@@ -9,7 +9,7 @@ import { type Run, aboutRun } from "../../runs/run.ts";
 import { isTableStart } from "../../runs/start/start-options.ts";
 import type { Call, OperationDeps } from "../operation.ts";
 import { adviceText } from "./advice.ts";
-import { dollars } from "./cost-confirmation.ts";
+import { dollars } from "../../costs/dollars.ts";
 import { tableFile, type TableFormat } from "../../reports/table/table-files.ts";
 
 /** More make Google refuse the schema as too complex, and no table that a person reads has more. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isVague, withDetails } from "./vague-question.ts";
+import { isRefusal, isVague, withDetails } from "./vague-question.ts";
 
 const VAGUE = {
   English: [
@@ -74,4 +74,12 @@ test("details are added to the question, cleaned and bounded; a skipped answer c
   for (const skipped of ["", "  ", undefined, 5, null]) expect(withDetails("AI", skipped)).toBe("AI");
   expect(withDetails(" AI ", "in \u001B[31mschools")).toBe("AI\n\nWhat is meant: in schools");
   expect(withDetails("AI", "x".repeat(5_000))).toHaveLength("AI\n\nWhat is meant: ".length + 2_000);
+});
+
+test("a word that declines is no answer, in any case and with any punctuation; a yes adds nothing (V7)", () => {
+  for (const no of ["n", "N", "no", "No.", "later", "Q", "quit", "CANCEL", " n ", "'n'", "n\r", "no!"])
+    expect(isRefusal(no), no).toBe(true);
+  for (const answer of ["", "Norway", "no subsidies", "later years", "quantum", "cancel culture", undefined, 0])
+    expect(isRefusal(answer), String(answer)).toBe(false);
+  for (const yes of ["y", "Yes", "ok"]) expect(withDetails("AI", yes)).toBe("AI");
 });

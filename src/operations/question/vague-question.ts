@@ -51,17 +51,33 @@ export function isVague(query: string): boolean {
   return size < (meaningful.some(isName) ? MIN_WORDS_WITH_NAME : MIN_MEANINGFUL_WORDS);
 }
 
-/** In our own words: the question itself may have been written by a model. Short: dialogs cut it off. */
+/**
+ * In our own words: the question itself may have been written by a model. Short: dialogs cut it off. How to answer is said
+ * by who asks: a terminal has Enter, a dialog a button to decline.
+ */
 export const clarifyingQuestion = (price: string | undefined): string =>
-  `What should it focus on? (${price === undefined ? "" : `about ${price}; `}empty: as asked)`;
+  `What should it focus on?${price === undefined ? "" : ` (about ${price})`}`;
+
+/** Words that mean no wherever a text is asked for: nobody researches them, and what they would start is paid for. */
+const REFUSALS = /^(?:n|no|nope|nein|later|q|quit|exit|stop|cancel|abort)$/i;
+const YES = /^(?:y|yes|ok)$/i;
+
+/** Whether the answer to a question for a text declines what would be started with it. */
+export const isRefusal = (answer: unknown): boolean => typeof answer === "string" && REFUSALS.test(wordOf(answer));
+
+/** Without the quotation marks and punctuation that people type around a single word. */
+const wordOf = (answer: string): string =>
+  cleanText(answer)
+    .trim()
+    .replaceAll(/^["'“]+|["'”.!]+$/g, "");
 
 const MAX_DETAIL_CHARACTERS = 2_000;
 
-/** The question together with the user's answer; unchanged if the user skipped it. */
+/** The question together with the user's answer; unchanged if the user skipped it, or only agreed. */
 export function withDetails(query: string, answer: unknown): string {
   const text = typeof answer === "string" ? cleanText(answer).trim() : "";
   const details = beginningOf(text, MAX_DETAIL_CHARACTERS);
-  return details === "" ? query : beginningWithDetails(query) + details;
+  return details === "" || YES.test(wordOf(details)) ? query : beginningWithDetails(query) + details;
 }
 
 /** How a question begins that a user has made more precise. */

@@ -12,6 +12,7 @@ import {
   sectionsOf,
 } from "../../reports/sections.ts";
 import { marksIn, withoutStartMarks } from "../../reports/citations.ts";
+import { lazy } from "../../platform/lazy.ts";
 import type { Source } from "../../reports/report.ts";
 import type { RunResult } from "../../runs/run.ts";
 import type { AnswerLimit, Call } from "../operation.ts";
@@ -69,12 +70,15 @@ export function fittingReport(result: ShownReport, room: Room): WithReport<Sourc
   return withSources(reading, sources, room);
 }
 
+const numbered = lazy(() => import("../../reports/document/numbered.ts"));
+const documents = lazy(() => import("../../reports/document/document.ts"));
+
 /** Cites by number, as in the list of sources, and removes URLs that repeat it (U3). */
 export async function withUrlsOnce<Result extends RunResult>(result: Result): Promise<Result> {
   const { report, sources, citations = [] } = result;
-  const { citeByNumber, numberedMarkdown } = await import("../../reports/document/numbered.ts");
+  const { citeByNumber, numberedMarkdown } = await numbered();
   if (citations.length === 0) return { ...result, ...citeByNumber(report, sources) };
-  const { locatedDocument } = await import("../../reports/document/document.ts");
+  const { locatedDocument } = await documents();
   // The ranges are those of the text as it is stored.
   return { ...result, report: numberedMarkdown(locatedDocument({ report, sources, citations })), citations: undefined };
 }

@@ -4,7 +4,7 @@ import { costFields } from "../../costs/actual.ts";
 import { isoTime } from "../../platform/clock.ts";
 import { estimateOf, usualMinutes } from "../../runs/history/run-estimate.ts";
 import type { Obstacle } from "../../runs/poll/obstacle.ts";
-import { isIdle, type Run } from "../../runs/run.ts";
+import { IMPORTED, isIdle, type Run } from "../../runs/run.ts";
 import { isTableStart } from "../../runs/start/start-options.ts";
 import type { RunHead } from "./run-view.ts";
 
@@ -14,6 +14,9 @@ export function headOf(run: Run, now: number): RunHead {
     kind: run.kind,
     query: run.query,
     title: run.title,
+    tags: run.tags.length === 0 ? undefined : [...run.tags],
+    note_of_user: run.note,
+    imported: run.backend === IMPORTED || undefined,
     starred: run.starred || undefined,
     archived: run.archived || undefined,
     status: run.status,

@@ -23,8 +23,6 @@ export async function readLive(deps: Reader, stored: Run): Promise<RunLive> {
   const run = await withRefusedEnd(deps, stored);
   const db = await deps.database();
   const text = isFinished(run.status) ? await reportPresence(db, run.taskId) : undefined;
-  const hasPlan = run.part === "plan" || run.part === "research";
-  const plan = hasPlan ? await newestPlan(db, run.taskId) : undefined;
   const material = materialSent(run);
   const now = deps.clock.now();
   const activity = isInProgress(run) ? await readActivity(db, run) : undefined;
@@ -32,11 +30,12 @@ export async function readLive(deps: Reader, stored: Run): Promise<RunLive> {
     ...headOf(run, now),
     actions: actionsFor(run, { hasText: text !== undefined }),
     has_report: text !== undefined,
-    plan_turn: plan?.turn,
-    plan: isIdle(run.status) && text === undefined ? plan?.text : undefined,
-    waiting_since: run.status === "awaiting_approval" ? timeOf(plan?.at) : undefined,
-    unpolled_since: timeOf(await unpolledSince(db, run.taskId, now)),
+    ...(run.part === "plan" || run.part === "research"
+      ? planIn(run, await newestPlan(db, run.taskId), text === undefined)
+      : {}),
+    unpolled_since: run.status === "running_async" ? timeOf(await unpolledSince(db, run.taskId, now)) : undefined,
     partial: text?.partial || undefined,
+    unresolved_links: text?.unresolvedLinks || undefined,
     mode: run.mode,
     model: run.model,
     backend: run.backend,
@@ -56,6 +55,16 @@ export async function readLive(deps: Reader, stored: Run): Promise<RunLive> {
     error: run.error,
   };
 }
+
+const planIn = (
+  { status }: Run,
+  plan: Awaited<ReturnType<typeof newestPlan>>,
+  isOpen: boolean,
+): Pick<RunLive, "plan_turn" | "plan" | "waiting_since"> => ({
+  plan_turn: plan?.turn,
+  plan: isIdle(status) && isOpen ? plan?.text : undefined,
+  waiting_since: status === "awaiting_approval" ? timeOf(plan?.at) : undefined,
+});
 
 function estimateIn(run: Run, searches: number): RunLive["estimate"] {
   const { minutes, ...atStart } = estimateOf(run.estimate);

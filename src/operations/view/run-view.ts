@@ -40,6 +40,11 @@ export const runHead = z.object({
   query: z.string(),
   /** The name that the user gave the run; without one it is shown by its question. */
   title: text,
+  tags: z.array(z.string()).optional(),
+  /** What the user noted on it. */
+  note_of_user: text,
+  /** A report that was written elsewhere. */
+  imported: mark,
   starred: mark,
   /** Hidden from lists, unless archived runs are asked for. */
   archived: mark,
@@ -89,6 +94,8 @@ export interface RunLive extends RunHead {
   unpolled_since?: string | undefined;
   /** The run ended early: the report is incomplete. */
   partial?: true | undefined;
+  /** Redirect links of sources whose target was looked up and not found. */
+  unresolved_links?: number | undefined;
   mode?: string | undefined;
   model?: string | undefined;
   backend?: string | undefined;

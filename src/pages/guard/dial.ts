@@ -113,18 +113,21 @@ export interface CheckedUrl {
   isTls: boolean;
 }
 
-/** Throws `RefusedError`. An address literal is checked like the result of a lookup, by `resolveHost`. */
-export function checkUrl(text: string): CheckedUrl {
+/**
+ * Throws `RefusedError`. An address literal is checked like the result of a lookup, by `resolveHost`. A private address may
+ * have any name and port.
+ */
+export function checkUrl(text: string, { isPrivate = false } = {}): CheckedUrl {
   if (text.length > MAX_URL_CHARACTERS || !URL.canParse(text)) throw new RefusedError("address");
   const url = new URL(text);
   if (url.protocol !== "http:" && url.protocol !== "https:") throw new RefusedError("scheme");
   if (url.username !== "" || url.password !== "") throw new RefusedError("credentials");
   const isTls = url.protocol === "https:";
   const port = url.port === "" ? (isTls ? 443 : 80) : Number(url.port);
-  if (!PORTS.includes(port)) throw new RefusedError("port");
+  if (!isPrivate && !PORTS.includes(port)) throw new RefusedError("port");
   const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
   const isLiteral = isIP(host) !== 0;
-  if (!isLiteral && isLocalName(host)) throw new RefusedError("name");
+  if (!isPrivate && !isLiteral && isLocalName(host)) throw new RefusedError("name");
   return { url, host, isLiteral, port, isTls };
 }
 
@@ -133,6 +136,7 @@ export function checkUrl(text: string): CheckedUrl {
 const REFUSALS = {
   address: "The address is not a valid web address.",
   scheme: "Only http and https addresses are fetched.",
+  insecure: "The address must begin with https://.",
   credentials: "The address contains a user name or password.",
   port: "The address names a port that is not used for web pages.",
   name: "The host name does not belong to the public Internet.",

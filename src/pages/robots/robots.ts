@@ -1,22 +1,15 @@
 /** Asks the robots.txt of each origin once an hour. */
 
-import { abortable } from "../page.ts";
+import { abortable, PageError } from "../page.ts";
 import type { CheckedUrl } from "../guard/dial.ts";
 import { type Followed, isUnreachableHost, ROBOT_NAME } from "../transport/request.ts";
 import type { Clock } from "../../platform/clock.ts";
 
-/** The page is not fetched because robots.txt excludes it. */
-export class RobotsError extends Error {}
-
-/** The page is not fetched because robots.txt cannot be read, which RFC 9309 treats like a complete exclusion. */
-export class RobotsUnknownError extends Error {
-  constructor() {
-    super("The site's robots.txt could not be read.");
-  }
-}
+/** RFC 9309 treats it like a complete exclusion. */
+const UNKNOWN = new PageError({ outcome: "not_checked", reason: "The site's robots.txt could not be read." });
 
 export interface Robots {
-  /** Throws `RobotsError`, `RobotsUnknownError`, or what made the host unreachable. */
+  /** Throws `PageError`, or what made the host unreachable. */
   permit(checked: CheckedUrl, signal: AbortSignal): Promise<void>;
 }
 
@@ -52,7 +45,7 @@ export function createRobots(fetchText: (url: string) => Promise<Followed>, cloc
   return {
     permit: async ({ url }, signal) => {
       const rules = await abortable(rulesOf(url.origin), signal);
-      if (!rules.isAllowed(url.pathname + url.search)) throw new RobotsError();
+      if (!rules.isAllowed(url.pathname + url.search)) throw new PageError({ outcome: "unreadable", wall: "robots" });
     },
   };
 }
@@ -61,14 +54,14 @@ function rulesFrom(followed: Followed, origin: string): RobotsRules {
   if ("error" in followed) {
     // The page would fail in the same way, and the reason says more than that robots.txt is missing.
     if (isUnreachableHost(followed.error) && followed.url.startsWith(`${origin}/`)) throw followed.error;
-    throw new RobotsUnknownError();
+    throw UNKNOWN;
   }
   const { status, body } = followed.response;
   if (status >= 200 && status < 300) {
     return parseRobots(body.subarray(0, MAX_ROBOTS_BYTES).toString("utf8"), ROBOT_NAME);
   }
   if (status >= 400 && status < 500 && status !== 429) return ALL_ALLOWED;
-  throw new RobotsUnknownError();
+  throw UNKNOWN;
 }
 
 // Reads robots.txt as RFC 9309 defines it.

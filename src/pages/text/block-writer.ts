@@ -199,74 +199,17 @@ const SHOWN_ON_WIDE_SCREENS =
 
 export type Attributes = Readonly<Record<string, string>>;
 
-export interface HidingRules {
-  classes: ReadonlySet<string>;
-  ids: ReadonlySet<string>;
-}
-
-export function isHidden(name: string, attributes: Attributes, rules: HidingRules): boolean {
+/** By its element, its attributes and the usual names of classes. Style sheets are not read. */
+export function isHidden(name: string, attributes: Attributes): boolean {
   if (name === "sup" && /\b(?:reference|footnote)/i.test(attributes["class"] ?? "")) return true;
   if (HIDDEN_ELEMENTS.has(name) || NAVIGATION.has(name) || attributes["role"] === "navigation") return true;
   if (attributes["hidden"] !== undefined || (name === "dialog" && attributes["open"] === undefined)) return true;
-  const { style, class: classes, id } = attributes;
-  if (style !== undefined && hides(style)) return true;
-  if (id !== undefined && rules.ids.has(id)) return true;
-  if (classes === undefined) return false;
-  if (classes.length > MAX_STYLE_CHARACTERS) return true;
-  if (HIDING_CLASS.test(classes)) return !SHOWN_ON_WIDE_SCREENS.test(classes);
-  return rules.classes.size > 0 && classes.split(/\s+/).some((one) => rules.classes.has(one));
+  const { style = "", class: classes = "" } = attributes;
+  if (style.length + classes.length > MAX_STYLE_CHARACTERS) return true;
+  const declarations = style.replaceAll(/\/\*[^*]*(?:\*(?!\/)[^*]*)*(?:\*\/|$)/g, "");
+  if (HIDING_STYLE.test(declarations) || (NO_HEIGHT.test(declarations) && NO_OVERFLOW.test(declarations))) return true;
+  return HIDING_CLASS.test(classes) && !SHOWN_ON_WIDE_SCREENS.test(classes);
 }
 
 /** No real page has a longer style; what cannot be judged in time counts as hidden. */
 const MAX_STYLE_CHARACTERS = 10_000;
-
-function hides(style: string): boolean {
-  if (style.length > MAX_STYLE_CHARACTERS) return true;
-  const declarations = withoutComments(style);
-  return HIDING_STYLE.test(declarations) || (NO_HEIGHT.test(declarations) && NO_OVERFLOW.test(declarations));
-}
-
-/** In linear time, also without an end. */
-function withoutComments(css: string): string {
-  const parts: string[] = [];
-  let position = 0;
-  for (let start = css.indexOf("/*"); start !== -1; start = css.indexOf("/*", position)) {
-    parts.push(css.slice(position, start));
-    const end = css.indexOf("*/", start + 2);
-    position = end === -1 ? css.length : end + 2;
-  }
-  return parts.join("") + css.slice(position);
-}
-const MAX_RULES = 5_000;
-
-/**
- * Classes and ids that a style sheet within the page hides by a selector of its own, with or without the name of an
- * element. Rules inside `@media` and other blocks hold only under conditions and are ignored, as are selectors of
- * several parts.
- */
-export function hidingRules(text: string): { classes: string[]; ids: string[] } {
-  const sheet = withoutComments(text);
-  const classes: string[] = [];
-  const ids: string[] = [];
-  let depth = 0;
-  let start = 0;
-  let selector = "";
-  for (let position = 0; position < sheet.length && classes.length + ids.length < MAX_RULES; position += 1) {
-    const character = sheet[position];
-    if (character === "{") {
-      if (depth === 0) selector = sheet.slice(start, position);
-      depth += 1;
-      start = position + 1;
-    } else if (character === "}") {
-      if (depth === 1 && !selector.trimStart().startsWith("@") && hides(sheet.slice(start, position))) {
-        for (const [, kind, name = ""] of selector.matchAll(/(?:^|,)\s*(?:[a-z]\w*)?([.#])([\w-]+)\s*(?=,|$)/gi)) {
-          (kind === "." ? classes : ids).push(name);
-        }
-      }
-      depth = Math.max(0, depth - 1);
-      start = position + 1;
-      if (depth === 0) selector = "";
-    }
-  }
-  return { classes, ids };
-}

@@ -1,4 +1,4 @@
-/** Reads date and author as a page states them (meta elements, JSON-LD, time elements), and whether it is free to read. */
+/** Reads date and author as a page states them (JSON-LD, meta elements, time elements), and whether it is free to read. */
 
 import { isRecord } from "../../platform/is-record.ts";
 import type { Attributes } from "./block-writer.ts";
@@ -11,20 +11,9 @@ export interface PageFacts {
   socialTitle?: string | undefined;
 }
 
-const DATE_NAMES = [
-  "article:published_time",
-  "datepublished",
-  "date",
-  "dc.date",
-  "dc.date.issued",
-  "dcterms.issued",
-  "dcterms.created",
-  "citation_publication_date",
-  "citation_date",
-  "parsely-pub-date",
-  "pubdate",
-];
-const AUTHOR_NAMES = ["author", "article:author", "dc.creator", "dcterms.creator", "citation_author", "parsely-author"];
+const DATE_NAME =
+  /^(?:article:published_time|(?:citation_(?:publication_)?)?date|datepublished|dc(?:terms)?\.(?:date|issued|created)|parsely-pub-date)$/;
+const AUTHOR_NAME = /^(?:(?:article:|citation_|parsely-)?author|dc(?:terms)?\.creator)$/;
 const MAX_FACT_CHARACTERS = 200;
 const MAX_JSON_CHARACTERS = 500_000;
 
@@ -34,11 +23,10 @@ export function createFactReader() {
   return {
     meta(attributes: Attributes): void {
       const name = (attributes["name"] ?? attributes["property"] ?? attributes["itemprop"] ?? "").toLowerCase();
-      const content = fact(attributes["content"]);
-      if (content === undefined) return;
-      if (DATE_NAMES.includes(name)) stated.meta.date ??= dateIn(content);
-      if (AUTHOR_NAMES.includes(name)) stated.meta.author ??= authorIn(content);
-      if (name === "og:title") stated.meta.socialTitle ??= content;
+      const content = attributes["content"];
+      if (DATE_NAME.test(name)) stated.meta.date ??= dateIn(content);
+      if (AUTHOR_NAME.test(name)) stated.meta.author ??= authorIn(content);
+      if (name === "og:title") stated.meta.socialTitle ??= fact(content);
     },
     time(attributes: Attributes): void {
       stated.time ??= dateIn(attributes["datetime"]);
@@ -46,41 +34,29 @@ export function createFactReader() {
     jsonLd(text: string): void {
       if (text.length > MAX_JSON_CHARACTERS) return;
       try {
-        readNodes(JSON.parse(text), stated.linked);
+        JSON.parse(text, (key, value: unknown) => {
+          if (key === "datePublished") stated.linked.date ??= dateIn(value);
+          if (key === "author") stated.linked.author ??= authorIn(value);
+          if (key === "isAccessibleForFree" && /^false$/i.test(String(value))) stated.linked.isFree = false;
+          return value;
+        });
       } catch {
         // Damaged JSON-LD states nothing.
       }
     },
     facts: (): PageFacts => ({
+      ...stated.meta,
       date: stated.linked.date ?? stated.meta.date ?? stated.time,
       author: stated.linked.author ?? stated.meta.author,
       isFree: stated.linked.isFree,
-      socialTitle: stated.meta.socialTitle,
     }),
   };
-}
-
-/** The node itself, the items of a list, and those of `@graph`. */
-function readNodes(value: unknown, facts: PageFacts): void {
-  const nodes = Array.isArray(value) ? value : [value];
-  for (const node of nodes.slice(0, 200)) {
-    if (!isRecord(node)) continue;
-    facts.date ??= dateIn(node["datePublished"]);
-    facts.author ??= authorIn(node["author"]);
-    const free = node["isAccessibleForFree"];
-    if (free === false || /^false$/i.test(String(free))) facts.isFree = false;
-    const graph = node["@graph"];
-    for (const inner of Array.isArray(graph) ? graph.slice(0, 200) : []) {
-      if (isRecord(inner)) readNodes({ ...inner, "@graph": undefined }, facts);
-    }
-  }
 }
 
 function authorIn(value: unknown): string | undefined {
   const people = Array.isArray(value) ? value.slice(0, 5) : [value];
   const names = people.map((person) => fact(isRecord(person) ? person["name"] : person));
-  const real = names.filter((name) => name !== undefined && !/^https?:/i.test(name));
-  return real.length === 0 ? undefined : real.join(", ").slice(0, MAX_FACT_CHARACTERS);
+  return fact(names.filter((name) => name !== undefined && !/^https?:/i.test(name)).join(", "));
 }
 
 /** Only what contains a year: some pages state "today". */
@@ -89,8 +65,7 @@ function dateIn(value: unknown): string | undefined {
   return text !== undefined && /\b(?:19|20)\d\d/.test(text) ? text.slice(0, 40) : undefined;
 }
 
-function fact(value: unknown): string | undefined {
-  if (typeof value !== "string") return undefined;
-  const text = value.replaceAll(/\s+/g, " ").trim().slice(0, MAX_FACT_CHARACTERS);
-  return text === "" ? undefined : text;
-}
+const fact = (value: unknown): string | undefined =>
+  typeof value === "string"
+    ? value.replaceAll(/\s+/g, " ").trim().slice(0, MAX_FACT_CHARACTERS) || undefined
+    : undefined;

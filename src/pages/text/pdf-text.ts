@@ -1,7 +1,8 @@
 /** Reads the text of a PDF: lines that follow each other closely form a block. */
 
 import { getDocumentProxy } from "unpdf";
-import { cleanText } from "../../platform/clean-text.ts";
+import { cleanText, oneLine } from "../../platform/clean-text.ts";
+import { isRecord } from "../../platform/is-record.ts";
 import type { PageText } from "../page.ts";
 
 const MAX_PAGES = 1_000;
@@ -31,8 +32,7 @@ export async function pdfToText(bytes: Uint8Array): Promise<PageText> {
     blocks.push(...found);
     page.cleanup();
   }
-  const facts = await factsOf(document);
-  return { title: facts.title ?? blocks[0]?.slice(0, 200) ?? "", blocks, ...facts.stated };
+  return { title: blocks[0]?.slice(0, 200) ?? "", blocks, ...(await factsOf(document)) };
 }
 
 /** A gap of more than one and a half lines, or a new column, ends a block. */
@@ -61,21 +61,18 @@ function blocksOf(items: readonly Item[]): string[] {
   return blocks;
 }
 
-async function factsOf(document: Document): Promise<{ title?: string; stated: Pick<PageText, "date" | "author"> }> {
+async function factsOf(document: Document): Promise<Partial<Pick<PageText, "title" | "date" | "author">>> {
   const info: unknown = (await document.getMetadata().catch(() => undefined))?.info;
-  const text = (key: string): string | undefined => {
-    const value: unknown = typeof info === "object" && info !== null ? Reflect.get(info, key) : undefined;
-    const line = typeof value === "string" ? cleanText(value).replaceAll(/\s+/g, " ").trim() : "";
-    return line === "" ? undefined : line.slice(0, MAX_FACT_CHARACTERS);
+  const text = (key: string): string => {
+    const value: unknown = isRecord(info) ? info[key] : undefined;
+    return typeof value === "string" ? oneLine(value).slice(0, MAX_FACT_CHARACTERS) : "";
   };
-  const title = text("Title");
-  const date = /^D:(\d{4})(\d{2})(\d{2})/.exec(text("CreationDate") ?? "");
-  const author = text("Author");
-  return {
-    ...(title === undefined ? {} : { title }),
-    stated: {
-      ...(date === null ? {} : { date: date.slice(1).join("-") }),
-      ...(author === undefined ? {} : { author }),
-    },
+  const facts = {
+    title: text("Title"),
+    date: /^D:\d{8}/.test(text("CreationDate"))
+      ? text("CreationDate").replace(/^D:(\d{4})(\d\d)(\d\d).*/, "$1-$2-$3")
+      : "",
+    author: text("Author"),
   };
+  return Object.fromEntries(Object.entries(facts).filter(([, fact]) => fact !== ""));
 }

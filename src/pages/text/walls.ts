@@ -33,8 +33,7 @@ export function noPageIn(page: PageText, signals: HtmlSignals, context?: WallCon
   const head = [page.title, ...page.blocks.slice(0, 2)].join("\n").slice(0, 600);
   const start = [page.title, ...page.blocks.slice(0, MAX_HEAD_BLOCKS)].join("\n").slice(0, 2_000);
   if (length < EMPTY_CHARACTERS) {
-    const needsScript = signals.scripts > 0 || NEEDS_SCRIPT.test(signals.noscript);
-    if (needsScript && !isNotFound(page, head)) return wall("script_only");
+    if (signals.scripts > 0 && !isNotFound(page, head)) return wall("script_only");
     if (length === 0) return wall("format");
   }
   if (length < SHORT_CHARACTERS) {

@@ -7,7 +7,7 @@ import { pipeline } from "node:stream/promises";
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
 import { RedirectUnreachable } from "../../gemini/redirect-links.ts";
 import { type CheckedUrl, checkUrl, dial, type Network, RefusedError } from "../guard/dial.ts";
-import type { PageLimits, PageReading, Receipt } from "../page.ts";
+import { type FailedOutcome, PageError, type PageLimits } from "../page.ts";
 import type { HostQueue } from "./host-queue.ts";
 import { errorCodeOf } from "../../platform/error-code.ts";
 
@@ -16,7 +16,9 @@ declare const BUILD_VERSION: string | undefined;
 /** The name that robots.txt files address. */
 export const ROBOT_NAME = "gemini-search-mcp";
 const VERSION = typeof BUILD_VERSION === "string" ? BUILD_VERSION : "0";
-const USER_AGENT = `${ROBOT_NAME}/${VERSION} (reads cited pages at a user's request)`;
+/** In the User-Agent header. */
+export const PROGRAM = `${ROBOT_NAME}/${VERSION}`;
+const USER_AGENT = `${PROGRAM} (reads cited pages at a user's request)`;
 
 interface PageResponse {
   status: number;
@@ -81,68 +83,41 @@ async function send({ url }: CheckedUrl, { socket, maxHeaderSize, signal }: Send
   return response;
 }
 
-// Errors of fetching a page, each with a sentence of this program, and the outcome that an error means.
-
-/** More bytes than the limits allow. */
-class TooLargeError extends Error {}
-
-/** The response cannot be used: its redirects do not end, or its coding is not one of the supported. */
-class UnusableResponseError extends Error {}
-
-type Outcome = PageReading extends infer Reading
-  ? Reading extends Receipt
-    ? Omit<Reading, keyof Receipt>
-    : never
-  : never;
-
-export type FailedOutcome = Exclude<Outcome, { outcome: "text" }>;
+// Errors of fetching a page, each with a sentence of this program.
 
 const CERTIFICATE_FAULT = /^(?:CERT_|ERR_TLS_|ERR_SSL_|EPROTO$|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH)/;
 
-const SENTENCES: Readonly<Record<string, string>> = {
-  EAI_AGAIN: "The host name could not be looked up.",
-  ECONNREFUSED: "The host refused the connection.",
-  ECONNRESET: "The host closed the connection.",
-  EPIPE: "The host closed the connection.",
-  EHOSTUNREACH: "The host could not be reached.",
-  ENETUNREACH: "The host could not be reached.",
-  HPE_HEADER_OVERFLOW: "The host sent too many response headers.",
-};
+const SENTENCES: readonly [RegExp, string][] = [
+  [/^EAI_AGAIN$/, "The host name could not be looked up."],
+  [/^ECONNREFUSED$/, "The host refused the connection."],
+  [/^(?:ECONNRESET|EPIPE)$/, "The host closed the connection."],
+  [/^E(?:HOST|NET)UNREACH$/, "The host could not be reached."],
+  [CERTIFICATE_FAULT, "The certificate of the host is not valid."],
+  [/^HPE_HEADER_OVERFLOW$/, "The host sent too many response headers."],
+  [/^(?:HPE|ERR|Z|ZSTD)_/, "The host sent a damaged response."],
+  [/^(?:ETIMEDOUT|TimeoutError|AbortError)$/, "The host did not answer in time."],
+];
 
 /** `error` was caught while a page was fetched; an abort by the caller is not among them. */
 export function failedOutcome(error: unknown): FailedOutcome {
+  if (error instanceof PageError) return error.outcome;
   if (error instanceof RefusedError) return { outcome: "not_checked", reason: error.message };
-  if (error instanceof TooLargeError) return { outcome: "unreadable", wall: "too_large" };
-  if (error instanceof UnusableResponseError || error instanceof RedirectUnreachable) {
-    return { outcome: "unreachable", reason: error.message };
-  }
-  const code = errorCodeOf(error);
-  if (code === "ENOTFOUND" || code === "ENODATA") {
-    return { outcome: "gone", reason: "The host name does not exist." };
-  }
-  return { outcome: "unreachable", reason: sentence(error, code) };
+  if (error instanceof RedirectUnreachable) return { outcome: "unreachable", reason: error.message };
+  const code = errorCodeOf(error) || (error instanceof Error ? error.name : "");
+  if (code === "ENOTFOUND" || code === "ENODATA") return { outcome: "gone", reason: "The host name does not exist." };
+  const [, reason = "The page could not be fetched."] = SENTENCES.find(([pattern]) => pattern.test(code)) ?? [];
+  return { outcome: "unreachable", reason };
 }
 
 /** No connection to the host could be made, as opposed to a slow or damaged answer. */
-export function isUnreachableHost(error: unknown): boolean {
-  const code = errorCodeOf(error);
-  return (
-    error instanceof RefusedError ||
-    CERTIFICATE_FAULT.test(code) ||
-    ["ENOTFOUND", "ENODATA", "EAI_AGAIN", "ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH"].includes(code)
-  );
-}
+export const isUnreachableHost = (error: unknown): boolean =>
+  error instanceof RefusedError ||
+  CERTIFICATE_FAULT.test(errorCodeOf(error)) ||
+  /^(?:ENOTFOUND|ENODATA|EAI_AGAIN|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH)$/.test(errorCodeOf(error));
 
-function sentence(error: unknown, code: string): string {
-  const known = SENTENCES[code];
-  if (known !== undefined) return known;
-  if (CERTIFICATE_FAULT.test(code)) return "The certificate of the host is not valid.";
-  if (code.startsWith("HPE_") || code.startsWith("Z_") || code.startsWith("ERR_") || code.startsWith("ZSTD_")) {
-    return "The host sent a damaged response.";
-  }
-  const isTimeout = error instanceof Error && (error.name === "TimeoutError" || error.name === "AbortError");
-  return isTimeout || code === "ETIMEDOUT" ? "The host did not answer in time." : "The page could not be fetched.";
-}
+export const isCertificateFault = (error: unknown): boolean => CERTIFICATE_FAULT.test(errorCodeOf(error));
+
+const unusable = (reason: string): PageError => new PageError({ outcome: "unreachable", reason });
 
 // Fetches a page and follows its redirects by hand, so that the guard checks each address anew.
 
@@ -169,7 +144,7 @@ export async function followRedirects(start: string, deps: FollowDeps, signal: A
       checked.url.hash = "";
       url = checked.url.href;
       if (visited.has(url) || visited.size > deps.limits.redirects) {
-        throw new UnusableResponseError("The address redirects in a circle or too often.");
+        throw unusable("The address redirects in a circle or too often.");
       }
       visited.add(url);
       await deps.permit?.(checked, signal);
@@ -214,13 +189,13 @@ function targetOf(location: string, base: URL): string {
 
 const ACCEPTED_CODINGS = "gzip, br, zstd, deflate";
 
-const DECODERS: Readonly<Record<string, () => Transform>> = {
-  gzip: () => createGunzip(),
-  "x-gzip": () => createGunzip(),
-  br: () => createBrotliDecompress(),
-  zstd: () => createZstdDecompress(),
-  deflate: () => createInflate(),
-};
+const DECODERS = new Map<string, () => Transform>([
+  ["gzip", createGunzip],
+  ["x-gzip", createGunzip],
+  ["br", createBrotliDecompress],
+  ["zstd", createZstdDecompress],
+  ["deflate", createInflate],
+]);
 
 type BodyLimits = Pick<PageLimits, "wireBytes" | "textBytes">;
 
@@ -236,18 +211,11 @@ async function readBody(response: IncomingMessage, limits: BodyLimits, signal: A
 }
 
 /** Two codings in a row are never sent by a normal server, and multiply what a bomb can hold. */
-function decoderOf(header: string | undefined): Transform | undefined {
-  const codings = (header ?? "")
-    .toLowerCase()
-    .split(",")
-    .map((coding) => coding.trim())
-    .filter((coding) => coding !== "" && coding !== "identity");
-  const [coding, second] = codings;
-  if (coding === undefined) return undefined;
-  const create = Object.hasOwn(DECODERS, coding) ? DECODERS[coding] : undefined;
-  if (create === undefined || second !== undefined) {
-    throw new UnusableResponseError("The host sent the page in a coding that is not supported.");
-  }
+function decoderOf(header = ""): Transform | undefined {
+  const coding = header.trim().toLowerCase();
+  if (coding === "" || coding === "identity") return undefined;
+  const create = DECODERS.get(coding);
+  if (create === undefined) throw unusable("The host sent the page in a coding that is not supported.");
   return create();
 }
 
@@ -257,7 +225,7 @@ function bounded(maxBytes: number, keep?: (chunk: Buffer) => void): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;
-      if (bytes > maxBytes) return done(new TooLargeError());
+      if (bytes > maxBytes) return done(new PageError({ outcome: "unreadable", wall: "too_large" }));
       if (keep === undefined) return done(null, chunk);
       keep(chunk);
       done();

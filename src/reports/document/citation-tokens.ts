@@ -37,6 +37,8 @@ export function createCitation(n: number): Token {
   return token;
 }
 
+const originalReference = originalRule("reference");
+
 /** Adds tokens of the types `citation`, `mark` and `cite_start`; `placed` are Google's citations in the parsed text. */
 export function addCitations(md: MarkdownIt, context: CitationContext, placed: PlacedCitations): void {
   // In silent mode the parser searches for the end of a link text; a mark found there would count as a link and end
@@ -45,11 +47,10 @@ export function addCitations(md: MarkdownIt, context: CitationContext, placed: P
     !silent && state.linkLevel === 0 && state.src[state.pos] === "[";
   md.inline.ruler.before("text", "citation", (state, silent) => isPossible(state, silent) && readMark(state, context));
   md.inline.ruler.after("link", "mark", (state, silent) => isPossible(state, silent) && readMark(state, undefined));
-  const reference = originalRule("reference");
   md.block.ruler.at("reference", (state, line, ...rest) => {
     const at = (state.bMarks[line] ?? 0) + (state.tShift[line] ?? 0);
     // `[cite: 24]: text` cites a source and defines no link.
-    return !/^\[cite/i.test(state.src.slice(at, at + 5)) && reference(state, line, ...rest);
+    return !/^\[cite/i.test(state.src.slice(at, at + 5)) && originalReference(state, line, ...rest);
   });
   md.core.ruler.push("google_citations", (state) => {
     const unread = resolveMarks(state.tokens, placed.marks, context);

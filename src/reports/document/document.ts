@@ -96,12 +96,12 @@ export interface ParsedParts {
   rest: string;
 }
 
-export function parseParts({ text, sources, meant, placed }: Document): ParsedParts {
+export function parseParts({ text, sources, meant, placed }: Document, numberOf = numbersByUrl(sources)): ParsedParts {
   const { parts, rest } = splitText(text);
   const env = parts.length > 1 ? linkDefinitions(text) : {};
   const notes = definedFootnotes(text);
   const known = new Set(sources.map(({ n }) => n).filter((n) => Number.isSafeInteger(n) && n >= 0));
-  const context = { known, meant, numberOf: numbersByUrl(sources) };
+  const context = { known, meant, numberOf };
   function* parsed(): Generator<DocumentPart> {
     for (const [at, part] of parts.entries()) {
       const next = parts[at + 1]?.start;
@@ -141,7 +141,7 @@ function placedIn(
 export function numbersByUrl(sources: readonly Source[]): (url: string) => number | undefined {
   const numbers = new Map<string, number>();
   for (const { n, url, resolved_url: resolved = url } of sources) {
-    for (const spelling of [url, resolved]) {
+    for (const spelling of new Set([url, resolved])) {
       const key = pageKey(webUrl(spelling) ?? spelling);
       if (!numbers.has(key)) numbers.set(key, n);
     }

@@ -18,6 +18,7 @@ import {
   NONE_PLACED,
   numberedDocument,
   numbersByUrl,
+  type ParsedParts,
   parseParts,
 } from "./document.ts";
 import { type Range, rangeOf } from "./ranges.ts";
@@ -77,13 +78,13 @@ export function citedNumbers(document: Document): Set<number> {
   return cited;
 }
 
-function edited(document: Document, editsIn: (part: DocumentPart) => Edit[]): string {
+function edited(document: Document, editsIn: (part: DocumentPart) => Edit[], parsed?: ParsedParts): string {
   const { text } = document;
   // Without brackets and addresses nothing is cited, and nothing has to be parsed.
   if (!text.includes("[") && !text.includes("://") && document.placed.positions.length === 0) return text;
   let written = "";
   let copied = 0;
-  for (const part of parseParts(document).parts) {
+  for (const part of (parsed ?? parseParts(document)).parts) {
     const offset = part.start - part.repeated.length;
     for (const { start, end, text: replacement } of editsIn(part)) {
       // The repeated header of a table was edited in its own part.
@@ -113,16 +114,18 @@ export function citeByNumber(original: string, sources: readonly Source[]): Numb
     meant: resolveCitationNumbers({ report, sources }),
     placed: NONE_PLACED,
   };
+  const numberOf = numbersByUrl(sources);
+  const parsed = parseParts(document, numberOf);
   // The numbers of a rest that is not parsed cannot be replaced and would look like source numbers.
-  if (parseParts(document).rest !== "") return { report, sources: [...sources] };
+  if (parsed.rest !== "") return { report, sources: [...sources] };
   const citing: Citing = {
     text: "",
     byNumber: new Map(sources.map((source) => [source.n, source])),
     listed: new Map(dropAmbiguousNumbers(listedSources(report)).map(({ n, url }) => [n, url])),
-    numberOf: numbersByUrl(sources),
+    numberOf,
     titles: new Map(),
   };
-  const text = edited(document, (part) => citationEdits(part, { ...citing, text: part.text }));
+  const text = edited(document, (part) => citationEdits(part, { ...citing, text: part.text }), parsed);
   const titled = sources.map((source) => ({ ...source, title: citing.titles.get(source.n) ?? source.title }));
   return { report: text, sources: titled };
 }

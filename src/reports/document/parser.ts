@@ -227,10 +227,9 @@ function endOfText(line: string, isHeading: boolean): number {
 /** Where the cells of a row begin on its line, after the marks of its containers. */
 function recordRows({ block }: MarkdownIt): WeakMap<Token, number> {
   const columns = new WeakMap<Token, number>();
-  const original = originalRule("table");
   const table = (state: StateBlock, ...rest: [number, number, boolean]): boolean => {
     const count = state.tokens.length;
-    const isTable = original(state, ...rest);
+    const isTable = originalTable(state, ...rest);
     for (const token of state.tokens.slice(count)) {
       if (token.type !== "tr_open" || token.map === null) continue;
       const at = (state.bMarks[token.map[0]] ?? 0) + (state.tShift[token.map[0]] ?? 0);
@@ -244,12 +243,14 @@ function recordRows({ block }: MarkdownIt): WeakMap<Token, number> {
 
 type BlockRule = ReturnType<MarkdownIt["block"]["ruler"]["getRules"]>[number];
 
-/** markdown-it's own rule, for one that replaces it. */
+/** markdown-it's own rule, for one that replaces it. Called once for each rule: it creates a parser. */
 export function originalRule(name: string): BlockRule {
   const { ruler } = markdownIt().block;
   ruler.enableOnly(name);
   return ruler.getRules("")[0] ?? (() => false);
 }
+
+const originalTable = originalRule("table");
 
 /** Without its indentation. */
 export const lineOf = ({ src, bMarks, tShift, eMarks }: StateBlock, line: number): string =>

@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import { pngOf } from "../../../test/kit/browser/pictures.ts";
 import { LONG_REPORT, SOURCE_LIST, SOURCES } from "../../../test/kit/browser/sample-report.ts";
 import { unzip } from "../../../test/kit/unzip.ts";
-import { type DocxRequest, renderDocx } from "./document.ts";
+import type { EmbeddingFile } from "../report-facts.ts";
+import { renderDocx } from "./document.ts";
 
 const REPORT = `# Lake & *Onda*
 
@@ -36,7 +37,7 @@ Sources:
 1. [One](https://one.example/)
 2. [Two](https://vertexaisearch.cloud.google.com/x)`;
 
-const request = (over: Partial<DocxRequest> = {}): DocxRequest => ({
+const request = (over: Partial<EmbeddingFile> = {}): EmbeddingFile => ({
   query: "How deep is it?",
   report: REPORT,
   sources: [
@@ -50,7 +51,7 @@ const request = (over: Partial<DocxRequest> = {}): DocxRequest => ({
   ...over,
 });
 
-async function partsOf(over: Partial<DocxRequest> = {}): Promise<(name: string) => string> {
+async function partsOf(over: Partial<EmbeddingFile> = {}): Promise<(name: string) => string> {
   const files = unzip(await renderDocx(request(over)));
   for (const [name, content] of files) if (/\.(?:xml|rels)$/.test(name)) expectWellFormed(content.toString());
   return (name) => files.get(name)?.toString() ?? "";

@@ -24,20 +24,12 @@ import { createPrepared, prepareParts } from "../document/prepared.ts";
 import type { CitedSource } from "../document/sources.ts";
 import { recognisedLanguage } from "../language.ts";
 import { redirectRemark } from "../link-expiry.ts";
-import type { Picture } from "../pictures/picture.ts";
-import { longDate, onOneLine, partialText, type ReportFile, reportFacts, titleOf } from "../report-facts.ts";
+import { type EmbeddingFile, longDate, onOneLine, partialText, reportFacts, titleOfFile } from "../report-facts.ts";
 import { readSuggestions } from "../suggestions/chips.ts";
 import { blocksOf } from "./blocks.ts";
 import { directionOf, LINE, MONOSPACE, plainParagraph, SOFT, textParagraph, textRun, type Writing } from "./runs.ts";
 
-export interface DocxRequest extends ReportFile {
-  includeSources?: boolean;
-  pictures?: readonly Picture[] | undefined;
-  /** Google's Search Suggestions as received. */
-  searchSuggestions?: readonly string[] | undefined;
-}
-
-export async function renderDocx(request: DocxRequest): Promise<Buffer> {
+export async function renderDocx(request: EmbeddingFile): Promise<Buffer> {
   const { query, sources, endedAt, metadata, further, includeSources = true } = request;
   const writing: Writing = {
     prepared: createPrepared(further?.listed ?? sources),
@@ -57,7 +49,8 @@ export async function renderDocx(request: DocxRequest): Promise<Buffer> {
     }
     for (const line of rest.trim() === "" ? [] : rest.split("\n")) body.push(plainParagraph(line, { style: "Code" }));
   }
-  const { title = titleOf(query), sources: listed } = writing.prepared;
+  const { sources: listed } = writing.prepared;
+  const title = titleOfFile(request, writing.prepared.title);
   const partial = partialText(request);
   const facts = metadata === undefined ? [] : reportFacts(metadata, { query, sources: sources.length });
   const language = recognisedLanguage(request.report) ?? "en";

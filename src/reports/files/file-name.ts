@@ -64,7 +64,7 @@ export interface ReportName {
   ending?: FileEnding | undefined;
 }
 
-export type FileEnding = "md" | "html" | "docx" | "csv" | "json" | "bib" | "ris";
+export type FileEnding = "md" | "html" | "docx" | "csv" | "json" | "bib" | "ris" | "zip";
 
 /** `{prefix}_{task_id}_{YYYYMMDD_HHMMSS}.md` in UTC; the second report with that name ends in `_2.md`. */
 export function reportFileName({ prefix, taskId, now, ending = "md" }: ReportName, number: number): string {

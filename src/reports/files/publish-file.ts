@@ -19,7 +19,8 @@ export type ClaimName = (temporary: string, target: string) => Promise<boolean>;
 
 export interface NewFile {
   directory: string;
-  content: Uint8Array;
+  /** Written as it comes. */
+  content: Uint8Array | AsyncIterable<Uint8Array>;
   /** The candidate names, counted from 1. */
   name: (number: number) => string;
   claimName?: ClaimName;
@@ -61,7 +62,7 @@ export async function firstFree(claim: (number: number) => Promise<boolean>): Pr
  * The random name must not exist, so no link can be there. The mode is that of the report, narrowed by the umask as for
  * any document: a later chmod would have to guess the umask, and the temporary file is no more secret than the report.
  */
-export const writeFlushed = (target: string, content: Uint8Array): Promise<void> =>
+export const writeFlushed = (target: string, content: NewFile["content"]): Promise<void> =>
   writeFile(target, content, { flag: "wx", mode: 0o644, flush: true });
 
 /** Creating a hard link fails atomically if the name exists; rename would overwrite. */

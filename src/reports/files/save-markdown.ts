@@ -1,4 +1,4 @@
-/** Saves a report, or a table as data, to a file: completely or not at all, and over another file only on request. */
+/** Saves a report, a table as data or an archive to a file: completely or not at all, and over another file only on request. */
 
 import { lstat, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { homedir } from "node:os";
@@ -17,7 +17,7 @@ export interface SaveRequest {
   directory: string;
   named: FileNaming;
   /** A function receives the name of the folder with the report's pictures. */
-  text: string | Uint8Array | ((picturesFolder: string) => string);
+  text: string | Uint8Array | AsyncIterable<Uint8Array> | ((picturesFolder: string) => string);
   pictures?: readonly Picture[] | undefined;
   now: number;
   /** For callers that may not write everywhere: throws for a directory that is not allowed. */
@@ -84,8 +84,16 @@ type Render = (picturesFolder: string) => Buffer;
 /** Renders once, for the first folder it is called with. */
 function createRender({ text }: SaveRequest): Render {
   let content: Buffer | undefined;
-  return (picturesFolder) => (content ??= Buffer.from(typeof text === "function" ? text(picturesFolder) : text));
+  return (picturesFolder) => (content ??= Buffer.from(textOf(text, picturesFolder)));
 }
+
+function textOf(text: SaveRequest["text"], picturesFolder: string): string | Uint8Array {
+  if (isStream(text)) return "";
+  return typeof text === "function" ? text(picturesFolder) : text;
+}
+
+const isStream = (text: SaveRequest["text"]): text is AsyncIterable<Uint8Array> =>
+  typeof text === "object" && Symbol.asyncIterator in text;
 
 type Published = Pick<SavedReport, "name" | "bytes">;
 
@@ -96,8 +104,9 @@ async function publish(directory: string, request: SaveRequest, render: Render):
   const replaces = "file" in named && named.replaces;
   const claim = replaces ? { claimName: claimByReplacing } : {};
   if (pictures.length === 0) {
-    const content = render("");
-    return { name: await publishFile({ directory, content, name, ...claim }), bytes: content.length };
+    const content = isStream(request.text) ? request.text : render("");
+    const published = await publishFile({ directory, content, name, ...claim });
+    return { name: published, bytes: (await stat(path.join(directory, published))).size };
   }
   const { folder, number, isNew } = await publishPictures({ directory, pictures, name, assertAllowed, replaces });
   try {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { type HtmlDocumentRequest, renderHtmlDocument } from "./document.ts";
+import type { EmbeddingFile } from "../report-facts.ts";
+import { renderHtmlDocument } from "./document.ts";
 
 const METADATA = {
   taskId: "3f2b8c1e-9a4d-4f6b-8e2a-1c5d7e9f0a2b",
@@ -22,7 +23,7 @@ const REPORT =
   "# Heat pumps\n\n## One\n\nWell. [1]\n\n## Two\n\nVery. [cite: 1, 2]\n\nSources:\n1. [a](https://example.org/1?a=1&b=2)";
 const MARKED = { start: REPORT.indexOf("[cite"), end: REPORT.indexOf("[cite") + 12 };
 
-const render = (over: Partial<HtmlDocumentRequest> = {}): string =>
+const render = (over: Partial<EmbeddingFile> = {}): Promise<string> =>
   renderHtmlDocument({
     query: "How do heat pumps do?",
     report: REPORT,
@@ -39,8 +40,8 @@ const render = (over: Partial<HtmlDocumentRequest> = {}): string =>
 
 const bodyOf = (document: string): string => document.slice(document.indexOf("<main>"));
 
-test("a report is rendered as one file", () => {
-  expect(bodyOf(render())).toMatchInlineSnapshot(`
+test("a report is rendered as one file", async () => {
+  expect(bodyOf(await render())).toMatchInlineSnapshot(`
     "<main>
     <h1>Heat pumps</h1>
     <p class="date">5 November 2026</p>
@@ -88,8 +89,8 @@ test("a report is rendered as one file", () => {
   `);
 });
 
-test("its policy allows its own style and nothing else (T27)", () => {
-  const document = render();
+test("its policy allows its own style and nothing else (T27)", async () => {
+  const document = await render();
   const [, style = ""] = /<style>([^]*?)<\/style>/.exec(document) ?? [];
   const hash = createHash("sha256").update(style).digest("base64");
   expect(document).toContain(
@@ -99,16 +100,16 @@ test("its policy allows its own style and nothing else (T27)", () => {
   expect(document).not.toMatch(/<script|url\(|@import/);
 });
 
-test("a partial report is marked first of all, and metadata can be left out", () => {
-  const document = bodyOf(render({ partial: "cancelled", metadata: undefined }));
+test("a partial report is marked first of all, and metadata can be left out", async () => {
+  const document = bodyOf(await render({ partial: "cancelled", metadata: undefined }));
   expect(document).toMatch(
     /^<main>\n<p class="partial"><strong>PARTIAL<\/strong>: this run ended as cancelled before its report was complete\.<\/p>\n<h1>/,
   );
   expect(document).not.toContain('<dl class="facts">');
 });
 
-test("every link within the file has a target in it", () => {
-  const document = render();
+test("every link within the file has a target in it", async () => {
+  const document = await render();
   const ids = new Set([...document.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id));
   const targets = [...document.matchAll(/href="#([^"]*)"/g)].map(([, target]) => target);
   expect(targets.length).toBeGreaterThan(7);

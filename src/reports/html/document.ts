@@ -4,11 +4,11 @@ import { createHash } from "node:crypto";
 import { hasRightToLeft, languageOf } from "../document/presentation.ts";
 import type { CitedSource } from "../document/sources.ts";
 import { recognisedLanguage } from "../language.ts";
-import { type HtmlRequest, joinParts, renderReportHtml, renderReportParts, type ReportHtml } from "./html.ts";
+import { joinParts, renderReportParts, type ReportParts } from "./html.ts";
 import type { PictureSource } from "../pictures/html.ts";
 import type { Picture } from "../pictures/picture.ts";
 import { redirectRemark } from "../link-expiry.ts";
-import { longDate, onOneLine, partialText, type ReportFile, reportFacts } from "../report-facts.ts";
+import { type EmbeddingFile, longDate, onOneLine, partialText, reportFacts, titleOfFile } from "../report-facts.ts";
 import { readSuggestions } from "../suggestions/chips.ts";
 import { FRAME_SANDBOX, frameHeight, suggestionFrame } from "../suggestions/frame.ts";
 
@@ -74,13 +74,6 @@ blockquote { margin: 1em 0; padding: 0 1rem; border-inline-start: 4px solid var(
   .back { display: none; } .address { display: block; font-size: 0.85em; color: var(--quiet); }
 }
 `;
-export interface HtmlDocumentRequest extends ReportFile {
-  includeSources?: boolean;
-  pictures?: readonly Picture[] | undefined;
-  /** Google's Search Suggestions as received. */
-  searchSuggestions?: readonly string[] | undefined;
-}
-
 const STYLE_HASH = `'sha256-${createHash("sha256").update(DOCUMENT_STYLE).digest("base64")}'`;
 
 /** Allows only what this document contains: pictures and Google's styles only if it has any. */
@@ -93,26 +86,15 @@ const policyOf = ({ nonce, hasPictures }: { nonce: string | undefined; hasPictur
     "form-action 'none'",
   ].join("; ");
 
-/** All at once; for reports of usual length. */
-export const renderHtmlDocument = (request: HtmlDocumentRequest): string =>
-  documentOf(request, renderReportHtml(withPictures(request)));
-
-/** Lets other requests proceed while a long report is rendered. */
-export const renderHtmlDocumentInParts = async (request: HtmlDocumentRequest): Promise<string> =>
-  documentOf(request, joinParts(await renderReportParts(withPictures(request))));
-
-const withPictures = (request: HtmlDocumentRequest): HtmlRequest => ({
-  ...request,
-  pictureSource: embedded(request.pictures ?? []),
-});
-
-function documentOf(request: HtmlDocumentRequest, report: ReportHtml): string {
+export async function renderHtmlDocument(request: EmbeddingFile): Promise<string> {
   const { query, sources, endedAt, metadata, pictures = [], searchSuggestions = [] } = request;
+  const report = joinParts(await renderReportParts({ ...request, pictureSource: embedded(pictures) }));
   const suggestions = readSuggestions(searchSuggestions);
   // The frame is subject to this document's policy and to its own, so its styles need a nonce that both contain.
   const nonce = suggestions.chips.length === 0 ? undefined : crypto.randomUUID();
   const policy = policyOf({ nonce, hasPictures: pictures.length > 0 });
-  const title = escaped(report.title);
+  const name = titleOfFile(request, report.title);
+  const title = escaped(name);
   const facts = metadata === undefined ? [] : reportFacts(metadata, { query, sources: sources.length });
   return `<!doctype html>
 <html lang="${recognisedLanguage(request.report) ?? "en"}">
@@ -129,7 +111,7 @@ function documentOf(request: HtmlDocumentRequest, report: ReportHtml): string {
 <main>
 ${[
   partialMark(request),
-  `<h1${directionOf(report.title)}>${title}</h1>`,
+  `<h1${directionOf(name)}>${title}</h1>`,
   endedAt === undefined ? "" : `<p class="date">${longDate(endedAt)}</p>`,
   metadata?.note === undefined ? "" : `<p class="note-above">${escaped(metadata.note)}</p>`,
   contentsList(report),
@@ -170,7 +152,7 @@ const suggestionsFrame = (document: string, blocks: number): string =>
 <iframe title="Google Search Suggestions" sandbox="${FRAME_SANDBOX}" height="${frameHeight(blocks)}" srcdoc="${attribute(document)}"></iframe>
 </section>`;
 
-function partialMark(file: ReportFile): string {
+function partialMark(file: EmbeddingFile): string {
   const partial = partialText(file);
   return partial === undefined ? "" : `<p class="partial"><strong>PARTIAL</strong>: ${escaped(partial)}</p>`;
 }
@@ -183,7 +165,7 @@ function factList(facts: readonly [string, string][]): string {
   return `<section class="about" aria-labelledby="about-title">\n<h2 id="about-title">About this report</h2>\n<dl class="facts">\n${lines.join("\n")}\n</dl>\n</section>`;
 }
 
-function contentsList({ contents }: ReportHtml): string {
+function contentsList({ contents }: Pick<ReportParts, "contents">): string {
   if (contents.length < 2) return "";
   const lines = contents.map(
     ({ id, title, level }) =>
@@ -192,7 +174,7 @@ function contentsList({ contents }: ReportHtml): string {
   return `<nav aria-labelledby="contents-title">\n<h2 id="contents-title">Contents</h2>\n<ul>\n${lines.join("\n")}\n</ul>\n</nav>`;
 }
 
-function sourceList({ sources }: ReportHtml, endedAt: number | undefined): string {
+function sourceList({ sources }: Pick<ReportParts, "sources">, endedAt: number | undefined): string {
   if (sources.length === 0) return "";
   const lines = sources.map((source) => sourceLine(source, endedAt));
   return `<section class="sources" aria-labelledby="sources-title">\n<h2 id="sources-title">Sources</h2>\n<ul>\n${lines.join("\n")}\n</ul>\n</section>`;

@@ -44,7 +44,7 @@ export function renderMarkdown(document: ReportDocument, options?: TemplateOptio
   const listed = includeSources ? allSources.map((source) => sourceValues(source, { links, endedAt })) : [];
   const text = renderTemplate(
     {
-      title: title ?? plain(titleOf(query)),
+      title: document.title === undefined ? (title ?? plain(titleOf(query))) : plain(onOneLine(document.title)),
       date: endedAt === undefined ? undefined : longDate(endedAt),
       partial: partial && plain(partial),
       note: metadata?.note && plain(metadata.note),

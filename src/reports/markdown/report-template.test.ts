@@ -37,12 +37,9 @@ test("a report is rendered by the user's own template, and its text is never par
   });
 });
 
-test("without a template directory ours is used; a directory without a template is a warning (N4)", () => {
+test("without a template of the user's ours is used (N4)", () => {
   expect(renderTemplate(VALUES, undefined).trimEnd()).toBe(OURS);
-  expect(renderWith(undefined)).toEqual({
-    text: OURS,
-    lines: ["[WARN] GEMINI_SEARCH_TEMPLATES_DIR has no report.md.liquid; using the built-in template.\n"],
-  });
+  expect(renderWith(undefined)).toEqual({ text: OURS, lines: [] });
 });
 
 test("a slow template is aborted after a tenth of a second (N4)", () => {

@@ -41,11 +41,11 @@ export function renderTemplate(values: TemplateValues, options: TemplateOptions 
     try {
       return renderOwn(readFileSync(join(options.own, FILE), "utf8"), values);
     } catch (error) {
-      const isMissing = errorCodeOf(error) === "ENOENT";
-      const what = isMissing
-        ? `GEMINI_SEARCH_TEMPLATES_DIR has no ${FILE}`
-        : `${FILE} in GEMINI_SEARCH_TEMPLATES_DIR failed (${reasonOf(error)})`;
-      options.log.warn(`${what}; using the built-in template.`);
+      // The directory may contain prompts only.
+      if (errorCodeOf(error) !== "ENOENT")
+        options.log.warn(
+          `${FILE} in GEMINI_SEARCH_TEMPLATES_DIR failed (${reasonOf(error)}); using the built-in template.`,
+        );
     }
   }
   return createLiquid({ renderMs: 60_000, memory: 1e9 }).parseAndRenderSync(packagedTemplate(), values);

@@ -34,7 +34,7 @@ const MARK = /<figure id="picture-(\d+)"><\/figure>/g;
 /** Returns undefined if the document cannot show the picture. */
 export type PictureSource = (n: number) => string | undefined;
 
-/** Without `sourceOf` the dashboard loads the picture by its number. */
+/** Without `sourceOf` the page loads the picture by its number. */
 export function showPictures(
   html: string,
   pictures: readonly PictureFacts[],

@@ -1,5 +1,5 @@
 /**
- * How much a run has searched and how long it still takes, worded once for dashboard, terminal and status. The dashboard
+ * How much a run has searched and how long it still takes, worded once for page, terminal and status. The page
  * bundles it.
  */
 

@@ -75,16 +75,16 @@ export function cancelHere(
       ...(isPlan ? { from: [], alsoFrom: ["completed"] } : {}),
       holder: "any",
       set: {
-        ...(isPlan ? { cancel_requested_at: now, keep_partial: keepPartial ? 1 : 0 } : {}),
+        ...(isPlan ? { cancel_requested_at: now, keep_partial: keepPartial ? 1 : 0, deadline_at: now } : {}),
         cancel_confirmed: confirmed ? 1 : 0,
         completed_at: now,
         updated_at: now,
         lease_until: null,
         ...NO_ACTION,
-        // Until Google confirms the cancel the run is polled: its report may still arrive, and is paid for. It is due at
-        // once: a poll in flight loses its claim with the lease, and would leave the run due only when that expires.
-        next_poll_at: (run) =>
-          confirmed ? run.val(null) : run.case().when("next_poll_at", "is", null).then(run.val(null)).else(now).end(),
+        // Until Google confirms the cancel the run is polled: its report may still arrive, and is paid for. A plan may be
+        // polled for its usage. It is due at once: a poll in flight loses its claim with the lease, and would leave the
+        // run due only when that expires.
+        next_poll_at: (run) => run.case().when("next_poll_at", "is", null).then(run.val(null)).else(now).end(),
       },
     })
       .$if(isPlan, (update) => update.where("part", "=", "plan").where(isNotCarriedOn))

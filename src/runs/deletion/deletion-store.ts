@@ -5,6 +5,7 @@ import type { Database, Tables } from "../../store/database.ts";
 import { isNotCarriedOn } from "../conversation-store.ts";
 import { lockRun } from "../lock-store.ts";
 import { FINISHED, UNFINISHED } from "../run.ts";
+import { mayBringReport } from "../scheduling/polled-store.ts";
 
 /** Google keeps an interaction for at most 55 days; after that a lost id cannot be recovered. */
 export const UNKNOWN_KEPT_MS = 60 * 86_400_000;
@@ -26,8 +27,8 @@ const deletable =
           isNotCarriedOn(run),
         ]),
       ),
-      // A completed run is polled only for its usage; any other may still be running and be charged.
-      run.or([run("next_poll_at", "is", null), run("status", "=", "completed")]),
+      // Others are polled for their usage only.
+      run.or([run("next_poll_at", "is", null), run.not(mayBringReport(now)(run))]),
       run.not(
         run.exists(
           run
@@ -44,7 +45,7 @@ const deletable =
 /** The tables, other than the search index, whose rows belong to a run by `task_id`. */
 export const TABLES_OF_A_RUN = [
   "notification_outbox",
-  "research_claims",
+  "webhooks",
   "research_events",
   "research_evidence",
   "research_files",

@@ -8,6 +8,7 @@ import { appendEvents } from "../event-store.ts";
 import { finishRun } from "../run-store.ts";
 import { NO_COST } from "../../costs/actual.ts";
 import { deleteRun, TABLES_OF_A_RUN } from "./deletion-store.ts";
+import { reserve } from "../ledger/ledger-store.ts";
 import { deleteExpiredRuns } from "./retention.ts";
 import { silentLog as log } from "../../../test/kit/log.ts";
 
@@ -135,4 +136,34 @@ test("expired runs are deleted one at a time, with long and short timelines, and
   expect(pauses).toEqual(Array.from({ length: 130 }, () => 400));
   expect(await db.selectFrom("research_tasks").select("task_id").execute()).toEqual([{ task_id: "newest" }]);
   expect(await db.selectFrom("research_events").select("seq").execute()).toEqual([]);
+});
+
+test("a user's name leaves the ledger with runs of that age; what was spent, and the operator's rows, stay (T-2, T28)", async () => {
+  const db = await openDatabase();
+  const sweep = (keepDays: number) =>
+    deleteExpiredRuns({ db, clock, log, removeBackups: async () => {}, keepDays, leaving });
+  await insertRun(db, { task_id: "new", updated_at: NOW });
+  const days = { ada: 731, grace: 61, local: 800, lin: 63 };
+  for (const [owner, age] of Object.entries(days)) {
+    const about = {
+      taskId: "gone",
+      keyFingerprint: undefined,
+      model: "m",
+      kind: "search",
+      isConfirmed: false,
+    } as const;
+    await reserve(db, { ...about, entryId: owner, owner, maxUsd: 1, at: NOW - age * DAY_MS });
+  }
+  const owners = async () => {
+    const rows = await db.selectFrom("ledger").select(["entry_id", "owner", "micros"]).orderBy("entry_id").execute();
+    expect(rows.every(({ micros }) => micros === 1_000_000)).toBe(true);
+    return rows.flatMap(({ entry_id, owner }) => (owner === entry_id ? [owner] : []));
+  };
+  await sweep(0);
+  expect(await owners()).toEqual(["ada", "grace", "lin", "local"]);
+  await sweep(730);
+  expect(await owners()).toEqual(["grace", "lin", "local"]);
+  // The budget of a month still counts by owner.
+  await sweep(1);
+  expect(await owners()).toEqual(["grace", "local"]);
 });

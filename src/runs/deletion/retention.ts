@@ -4,6 +4,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Database } from "../../store/database.ts";
 import { truncateLog } from "../../store/sqlite/sqlite.ts";
+import { forgetOwners } from "../ledger/ledger-store.ts";
 import { deleteRun, lastUpdate, runsEndedBefore } from "./deletion-store.ts";
 
 export interface RetentionDeps {
@@ -23,6 +24,8 @@ const DAY_MS = 86_400_000;
 const SWEEP_INTERVAL_MS = 3_600_000;
 /** How many expired runs are read at a time. */
 const BATCH_RUNS = 100;
+/** The budgets of a month count by owner. */
+const MIN_OWNER_DAYS = 62;
 /** Pause after each run for other writers and, on SQLite, for all readers of this process. */
 const MIN_PAUSE_MS = 5;
 
@@ -46,6 +49,7 @@ export async function deleteExpiredRuns(deps: Omit<RetentionDeps, "removeCopies"
     deleted += removed.size;
     await deps.removeBackups(removed);
   }
+  await forgetOwners(db, now - Math.max(keepDays, MIN_OWNER_DAYS) * DAY_MS);
   if (deleted > 0) {
     deps.log.info(
       `${deleted} ${deleted === 1 ? "run" : "runs"} older than ${keepDays} days deleted (RESEARCH_KEEP_DAYS).`,

@@ -171,14 +171,16 @@ describe("an engine", () => {
     const { db, process, add } = await open();
     await add("a");
     const dead = await process();
-    let isDead = false;
-    await dead.work({ handle: () => (isDead ? Promise.reject(new Error("dead")) : new Promise(() => {})) });
+    await dead.work({ handle: () => new Promise(() => {}) });
     await waitFor(() => expect(idsOf(dead)).toEqual(["a"]), SOON);
-    isDead = true;
+    // Keeps the second worker of a queue of pg-boss busy, too: only a process that has really died fetches nothing more.
+    const held = onPostgres ? ["a", "b"] : ["a"];
+    for (const id of held.slice(1)) await add(id);
+    await waitFor(() => expect(idsOf(dead)).toEqual(held), SOON);
     await dead.die();
     const alive = await process();
     await alive.work({ handle: (claims) => settle(db, alive.engine, claims, { afterMs: 60_000 }).then(() => {}) });
-    await waitFor(() => expect(idsOf(alive)).toEqual(["a"]), { timeout: 25_000, interval: 100 });
+    await waitFor(() => expect(idsOf(alive)).toContain("a"), { timeout: 25_000, interval: 100 });
     await pause(200);
     const before = await rowOf(db, "a");
     const [stale] = dead.delivered;

@@ -48,7 +48,7 @@ const shownColumns = (db: Database, owner: string) =>
   db
     .selectFrom("research_tasks")
     .select(["task_id", "kind", "status", "progress", "current_action", "obstacle", "usage_final"])
-    .select(["created_at", "updated_at", "title", "starred", "archived", "carries_on"])
+    .select(["created_at", "updated_at", "title", "tags", "starred", "archived", "carries_on"])
     .where("owner", "=", owner)
     .orderBy("updated_at");
 
@@ -61,5 +61,5 @@ const writtenRun = async (db: Database, row: ShownRow): Promise<WrittenRun> => (
   createdAt: row.created_at,
   updatedAt: row.updated_at,
   shown: JSON.stringify([row.status, row.progress, row.current_action, row.obstacle, row.usage_final]),
-  marks: JSON.stringify([row.title, row.starred, row.archived]),
+  marks: JSON.stringify([row.title, row.tags, row.starred, row.archived]),
 });

@@ -1,15 +1,16 @@
 /**
- * Full-text search over titles, questions and reports, and over those of runs without a report: the words of a search,
+ * Full-text search over titles, tags, notes, questions, reports and sources, and over those of runs without a report: the words of a search,
  * its SQL, and excerpts around the words that were found.
  */
 
 import { sql } from "kysely";
 import type { Database } from "../../store/database.ts";
-import { fullText, type FullText } from "../../store/full-text.ts";
+import { fullText, type FullText, questionWithNames } from "../../store/full-text.ts";
 import { countRows, type ListCounts } from "../library/count-store.ts";
 import { hasStatus, isListed } from "../conversation-store.ts";
 import { RUN_STATUSES, type RunStatus } from "../run.ts";
-import type { RunFilter } from "../run-store.ts";
+import { readTags } from "../run-row.ts";
+import { hasTag, type RunFilter } from "../run-store.ts";
 
 export interface RunSearch extends Omit<RunFilter, "before"> {
   words: SearchWord[];
@@ -35,14 +36,15 @@ export async function searchReports(db: Database, search: RunSearch): Promise<Fo
     select found.rowid as id ${found}
     order by found.rowid desc limit 1 offset ${Math.ceil(MAX_RANKED / words.length)}`.execute(db);
   const newest = oldest.rows[0] === undefined ? sql`` : sql`and found.rowid > ${oldest.rows[0].id}`;
-  const { rows } = await sql<{ id: number; task_id: string; title: string | null }>`
-    select found.rowid as id, found.task_id, task.title as title
+  const { rows } = await sql<{ id: number; task_id: string; title: string | null; tags: string | null }>`
+    select found.rowid as id, found.task_id, task.title as title, task.tags as tags
     ${found} ${newest} order by ${rank} limit ${limit} offset ${skip}`.execute(db);
   const sought = soughtIn(words);
   const allowance = { characters: MAX_SCANNED_CHARACTERS };
   const runs: FoundRun[] = [];
-  for (const { id, task_id, title } of rows) {
-    runs.push({ taskId: task_id, found: await excerptFrom(db, { id, title: title ?? "" }, { sought, allowance }) });
+  for (const { id, task_id, title, tags } of rows) {
+    const named = { id, title: title ?? "", tags: readTags(tags).join(" ") };
+    runs.push({ taskId: task_id, found: await excerptFrom(db, named, { sought, allowance }) });
   }
   return runs;
 }
@@ -73,23 +75,24 @@ const MAX_REPORT_CHARACTERS = 200_000;
 /** Called for one report at a time, so that only one is in memory. */
 async function excerptFrom(
   db: Database,
-  { id, title }: { id: number; title: string },
+  { id, title, tags }: { id: number; title: string; tags: string },
   { sought, allowance }: { sought: readonly SearchTokens[]; allowance: ExcerptAllowance },
 ): Promise<FoundPiece[]> {
-  const { rows } = await sql<{ question: string; report: string }>`
-    select substr(query, 1, ${MAX_QUESTION_CHARACTERS}) as question, substr(report, 1, ${MAX_REPORT_CHARACTERS}) as report
+  const { rows } = await sql<{ question: string; report: string; beside: string }>`
+    select substr(query, 1, ${MAX_QUESTION_CHARACTERS}) as question,
+      substr(report, 1, ${MAX_REPORT_CHARACTERS}) as report, coalesce(beside, '') as beside
     from research_search where rowid = ${id}`.execute(db);
   const [texts] = rows;
   if (texts === undefined) return [];
-  // The title may have changed since it was read.
-  const prefix = title === "" ? "" : `${title}\n`;
+  // They may have changed since they were read.
+  const prefix = questionWithNames("", [title, tags]);
   const question = texts.question.startsWith(prefix) ? texts.question.slice(prefix.length) : texts.question;
-  return excerptOf({ title, question, report: texts.report }, sought, allowance);
+  return excerptOf({ ...texts, title, question }, sought, allowance);
 }
 
 /** The full-text index is the outer loop, so that rows arrive in the requested order. */
 const foundIn = (
-  { owner, status, kind, starred, archived }: Pick<RunSearch, "owner" | "status" | "kind" | "starred" | "archived">,
+  { owner, status, kind, starred, tag, archived }: Omit<RunSearch, "words" | "limit" | "skip">,
   { join, matches }: Pick<FullText, "join" | "matches">,
 ) => sql`
   from research_search as found
@@ -98,6 +101,7 @@ const foundIn = (
     ${status === undefined ? sql`` : sql`and ${hasStatus(status, "task")}`}
     ${kind === undefined ? sql`` : sql`and task.kind = ${kind}`}
     ${starred === true ? sql`and task.starred = 1` : sql``}
+    ${tag === undefined ? sql`` : sql`and ${hasTag(tag)}`}
     ${archived === undefined ? sql`` : sql`and task.archived = ${archived ? 1 : 0}`}`;
 
 /** Runs without a report are not indexed: only the newest of each state are scanned. */
@@ -108,7 +112,7 @@ const WITHOUT_REPORT = RUN_STATUSES.filter((status) => status !== "completed");
 
 /** Newest first. */
 export async function searchQuestions(db: Database, search: RunSearch): Promise<FoundRun[]> {
-  const { owner, words, status, kind, starred, archived, limit, skip } = search;
+  const { owner, words, status, kind, starred, tag, archived, limit, skip } = search;
   if (words.length === 0) return [];
   const states = WITHOUT_REPORT.filter((state) => status === undefined || state === status);
   const perState = await Promise.all(states.map((state) => newestWithoutReport(db, owner, state)));
@@ -116,6 +120,7 @@ export async function searchQuestions(db: Database, search: RunSearch): Promise<
     .flat()
     .filter((run) => kind === undefined || run.kind === kind)
     .filter((run) => starred !== true || run.starred === 1)
+    .filter((run) => tag === undefined || readTags(run.tags).includes(tag))
     .filter((run) => archived === undefined || archived === (run.archived === 1))
     .toSorted((one, other) => other.created_at - one.created_at);
   const page = filterByWords(newestFirst, words).slice(skip, skip + limit);
@@ -126,9 +131,13 @@ const newestWithoutReport = (db: Database, owner: string, status: RunStatus) =>
   db
     .selectFrom("research_tasks")
     .leftJoin("research_results as result", "result.task_id", "research_tasks.task_id")
-    .select(["research_tasks.task_id", "kind", "created_at", "starred", "archived"])
+    .select(["research_tasks.task_id", "kind", "created_at", "tags", "starred", "archived"])
     .select(sql.lit(status).as("status"))
-    .select(sql<string>`coalesce(title, '') || ' ' || substr(query, 1, ${MAX_QUESTION_CHARACTERS})`.as("query"))
+    .select(
+      sql<string>`coalesce(title, '') || coalesce(tags, ' ') || coalesce(note || ' ', '') || substr(query, 1, ${MAX_QUESTION_CHARACTERS})`.as(
+        "query",
+      ),
+    )
     .where("owner", "=", owner)
     .where(hasStatus(status))
     .where(isListed)
@@ -173,10 +182,10 @@ export const soughtIn = (words: readonly SearchWord[]): SearchTokens[] =>
 
 /**
  * Taken from the title or the question if one of them has all words, else from the first match in the report of a word
- * that neither has, else from its start.
+ * that neither has, else from the note or the sources, else from the start of the report.
  */
 export function excerptOf(
-  { title = "", question, report }: { title?: string; question: string; report: string },
+  { title = "", question, report, beside = "" }: { title?: string; question: string; report: string; beside?: string },
   sought: readonly SearchTokens[],
   allowance: ExcerptAllowance,
 ): FoundPiece[] {
@@ -186,6 +195,8 @@ export function excerptOf(
   const asked = wholeTokens(question, 0, SLICE_CHARACTERS);
   const others = sought.filter(isMissingIn(named)).filter(isMissingIn(asked));
   const inReport = others.length === 0 ? undefined : firstHit(report, others, allowance);
+  const besideIt = others.length === 0 || inReport !== undefined ? undefined : firstHit(beside, others, allowance);
+  if (besideIt !== undefined) return piecesAround(beside, besideIt, sought);
   const [inQuestion] = hitsIn(asked, sought);
   if (inReport !== undefined || inQuestion === undefined) return piecesAround(report, inReport ?? 0, sought);
   return piecesAround(question, asked[inQuestion.from]?.start ?? 0, sought);

@@ -11,8 +11,10 @@ import {
   thresholdReached,
   warningText,
 } from "../../costs/budget.ts";
+import type { AppError } from "../../errors.ts";
 import type { Database } from "../../store/database.ts";
-import { databaseNow } from "../../store/dialect.ts";
+import { databaseNow, lockExclusive } from "../../store/dialect.ts";
+import { type Outlay, refusalAbove } from "./hard-limit.ts";
 import { dayNumber, MICROS } from "./ledger-store.ts";
 
 interface Spender {
@@ -49,6 +51,22 @@ function periodOf(name: BudgetName, at: number): { from: number; until: number }
   return isMonthly(name)
     ? { from: Date.UTC(year, month), until: Date.UTC(year, month + 1) }
     : { from: Date.UTC(year, month, day), until: Date.UTC(year, month, day + 1) };
+}
+
+interface Request extends Outlay {
+  owner: string;
+  /** By the clock of this machine. */
+  now: number;
+}
+
+/** Of hard limits, in the transaction that reserves the request, which waits for other reservations of requests and starts. */
+export async function refusalOf(
+  transaction: Database,
+  budgets: Budgets,
+  { owner, now, ...outlay }: Request,
+): Promise<AppError | undefined> {
+  await lockExclusive(transaction, "starts");
+  return refusalAbove(budgets, await readBudgets(transaction, budgets, { owner, now }), outlay);
 }
 
 export interface BudgetWarning {

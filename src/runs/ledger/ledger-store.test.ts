@@ -62,6 +62,7 @@ test("a start is reserved at its upper bound with its intent, and settled with t
       incomplete: 0,
       estimated: 0,
       warned: null,
+      schedule_id: null,
       ...RESERVED,
     },
   ]);

@@ -4,6 +4,7 @@
  */
 
 import { type ExpressionBuilder, sql } from "kysely";
+import { LOCAL_OWNER } from "../../caller.ts";
 import { type Cost, roundUsd } from "../../costs/actual.ts";
 import type { Database, Tables } from "../../store/database.ts";
 
@@ -17,6 +18,9 @@ export const dayNumber = (ms: number): number => Math.floor(ms / DAY_MS);
 
 /** Rounded up, so that a sum of many small costs is never too low. */
 export const microsOf = (usd: number): number => Math.ceil(Number((usd * MICROS).toFixed(3)));
+
+/** In the place of a user's name that is no longer kept. */
+const FORGOTTEN_OWNER = "(former user)";
 
 export interface Reservation {
   /** Of a start, its attempt. */
@@ -55,6 +59,7 @@ export async function reserve(db: Database, reservation: Reservation): Promise<v
       reserved_micros: micros,
       micros,
       warned: warned.length === 0 ? null : JSON.stringify(warned),
+      schedule_id: db.selectFrom("research_tasks").select("schedule_id").where("task_id", "=", taskId),
     })
     .execute();
 }
@@ -66,7 +71,8 @@ export async function reserveLike(
 ): Promise<void> {
   const found = db
     .selectFrom("ledger")
-    .select(["owner", "key_fingerprint", "model", "kind", "confirmed", "reserved_micros", "reserved_micros as micros"])
+    .select(["owner", "key_fingerprint", "model", "kind", "confirmed", "schedule_id"])
+    .select(["reserved_micros", "reserved_micros as micros"])
     .where("entry_id", "=", like);
   const row = await found.executeTakeFirst();
   if (row === undefined) return;
@@ -74,6 +80,15 @@ export async function reserveLike(
     .insertInto("ledger")
     .values({ ...row, entry_id: entryId, task_id: taskId, day: dayNumber(at), created_at: at })
     .execute();
+}
+
+/** Removes the names of users from rows of before this time; what they spent stays counted. */
+export async function forgetOwners(db: Database, before: number): Promise<void> {
+  const isNamed = (row: ExpressionBuilder<Tables, "ledger">) =>
+    row.and([row("day", "<", dayNumber(before)), row("owner", "not in", [LOCAL_OWNER, FORGOTTEN_OWNER])]);
+  // The usual case: an update that changes nothing would still wait for the write lock.
+  const named = await db.selectFrom("ledger").select("owner").where(isNamed).limit(1).executeTakeFirst();
+  if (named !== undefined) await db.updateTable("ledger").set({ owner: FORGOTTEN_OWNER }).where(isNamed).execute();
 }
 
 /** The request certainly cost nothing. A row that was settled stays so. */
@@ -170,6 +185,15 @@ export interface LedgerEntry extends Reservation {
   outcome?: Outcome | "uncharged" | undefined;
 }
 
+/** What counts of it. */
+export function countedMicros({ maxUsd = 0, outcome }: LedgerEntry): number {
+  if (outcome === "uncharged") return 0;
+  const reserved = microsOf(maxUsd);
+  if (outcome === undefined) return reserved;
+  const cost = microsOf(outcome.cost.usd ?? 0);
+  return outcome.isPartial === true ? Math.max(reserved, cost) : cost;
+}
+
 /** Stores requests with their outcomes. Repeating it changes nothing, so that a refused write is made good later. */
 export async function saveEntries(db: Database, entries: readonly LedgerEntry[]): Promise<void> {
   for (const entry of entries) {
@@ -200,6 +224,8 @@ export interface CostOfRun {
   cost_micros: number | null;
   cost_incomplete: number | null;
   cost_estimated: number | null;
+  /** 1: a request was sent, and may have been charged, whether or not Google has reported its usage. */
+  may_be_charged: number | null;
 }
 
 const OF_RUN = sql`from ledger where ${sql.ref("ledger.task_id")} = ${sql.ref("research_tasks.task_id")}`;
@@ -209,18 +235,31 @@ export const RUN_COST = [
   sql<number | null>`(select sum(cost_micros) ${OF_RUN} and kind <> 'judge')`.as("cost_micros"),
   sql<number | null>`(select max(incomplete) ${OF_RUN} and kind <> 'judge')`.as("cost_incomplete"),
   sql<number | null>`(select max(estimated) ${OF_RUN} and kind <> 'judge')`.as("cost_estimated"),
+  sql<number | null>`(select max(case when state <> 'released' then 1 else 0 end) ${OF_RUN} and kind <> 'judge')`.as(
+    "may_be_charged",
+  ),
 ] as const;
 
 /** Of a run that was just stored. */
-export const NO_COST_YET: CostOfRun = { cost_micros: null, cost_incomplete: null, cost_estimated: null };
+export const NO_COST_YET: CostOfRun = {
+  cost_micros: null,
+  cost_incomplete: null,
+  cost_estimated: null,
+  may_be_charged: null,
+};
 
-export const costOfRun = ({ cost_micros: micros, cost_incomplete, cost_estimated }: CostOfRun): Cost => ({
+export const costOfRun = ({
+  cost_micros: micros,
+  cost_incomplete,
+  cost_estimated,
+}: Omit<CostOfRun, "may_be_charged">): Cost => ({
   usd: micros === null ? undefined : roundUsd(micros / MICROS),
   incomplete: cost_incomplete === 1,
   estimated: cost_estimated === 1,
 });
 
-export const isExact = (row: CostOfRun): boolean => row.cost_incomplete !== 1 && row.cost_estimated !== 1;
+export const isExact = (row: Pick<CostOfRun, "cost_incomplete" | "cost_estimated">): boolean =>
+  row.cost_incomplete !== 1 && row.cost_estimated !== 1;
 
 /** What judging the citations of one run has cost; incomplete while a request is in progress, or lost, or has no price. */
 export async function findJudgeCost(db: Database, taskId: string): Promise<Cost> {

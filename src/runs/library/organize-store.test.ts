@@ -3,10 +3,12 @@ import { insertRun, openDatabase, rowOf } from "../../../test/kit/store/store-ro
 import type { Database } from "../../store/database.ts";
 import { countFound, searchQuestions, searchReports, searchWords } from "../history/search-store.ts";
 import { saveResult } from "../result-store.ts";
+import { saveSourceFacts } from "../links/link-store.ts";
+import type { Source } from "../../reports/report.ts";
 import { listRuns } from "../run-store.ts";
 import { transition } from "../transition-store.ts";
 import { countListed } from "./count-store.ts";
-import { organizeRun, type RunMarks } from "./organize-store.ts";
+import { listTags, organizeRun, type RunMarks } from "./organize-store.ts";
 
 const QUERY = "How deep is the lake?";
 
@@ -15,12 +17,12 @@ async function insertReport(db: Database, task_id: string, report = "It is 250 m
   await saveReport(db, task_id, report);
 }
 
-const saveReport = (db: Database, taskId: string, report: string): Promise<void> =>
+const saveReport = (db: Database, taskId: string, report: string, sources: Source[] = []): Promise<void> =>
   db.transaction().execute((transaction) =>
     saveResult(transaction, {
       taskId,
       query: QUERY,
-      result: { report, sources: [], metadata: {}, partial: false },
+      result: { report, sources, metadata: {}, partial: false },
       now: 1,
     }),
   );
@@ -36,7 +38,7 @@ const organize = (db: Database, taskId: string, marks: Partial<RunMarks>) =>
     ...marks,
   });
 
-const search = (typed: string, more: { starred?: boolean; archived?: boolean } = {}) => ({
+const search = (typed: string, more: { starred?: boolean; tag?: string; archived?: boolean } = {}) => ({
   owner: "local",
   words: searchWords(typed),
   status: undefined,
@@ -46,7 +48,10 @@ const search = (typed: string, more: { starred?: boolean; archived?: boolean } =
   ...more,
 });
 
-const listed = async (db: Database, filter: { starred?: boolean; archived?: boolean }): Promise<string[]> => {
+const listed = async (
+  db: Database,
+  filter: { starred?: boolean; tag?: string; archived?: boolean },
+): Promise<string[]> => {
   const runs = await listRuns(db, {
     owner: "local",
     status: undefined,
@@ -140,4 +145,60 @@ test("only the owner can organise a run, and marking a run shows in the change f
   await insertRun(db, { task_id: "running", status: "running_async" });
   for (const id of ["ended", "running"]) await organize(db, id, { starred: true });
   expect([(await rowOf(db, "ended")).updated_at, (await rowOf(db, "running")).updated_at]).toEqual([50, 50]);
+});
+
+test("tags are found by filter and by word, with a report and without one, and kept when it arrives (Z2)", async () => {
+  const db = await openDatabase();
+  await insertReport(db, "with");
+  await insertRun(db, { task_id: "without", query: QUERY, status: "running_async", next_poll_at: 1 });
+  for (const taskId of ["with", "without"]) await organize(db, taskId, { tag: ["norway", "home"] });
+  expect((await listed(db, { tag: "norway" })).toSorted()).toEqual(["with", "without"]);
+  expect((await listed(db, { tag: "home" })).toSorted()).toEqual(["with", "without"]);
+  expect(await listed(db, { tag: "nor" })).toEqual([]);
+  const ids = (found: { taskId: string }[]): string[] => found.map(({ taskId }) => taskId);
+  expect(ids(await searchReports(db, search("norway", { tag: "home" })))).toEqual(["with"]);
+  expect(ids(await searchReports(db, search("lake", { tag: "other" })))).toEqual([]);
+  expect(ids(await searchQuestions(db, search("norway", { tag: "home" })))).toEqual(["without"]);
+  await saveReport(db, "without", "It is deep.");
+  expect(ids(await searchReports(db, search("norway")))).toHaveLength(2);
+  await organize(db, "with", { untag: ["norway"] });
+  expect(ids(await searchReports(db, search("norway")))).toEqual(["without"]);
+  expect(await listTags(db, "local")).toEqual(["home", "norway"]);
+  const words = Array.from({ length: 20 }, (_, index) => `word${index}`);
+  await expect(organize(db, "with", { tag: words })).rejects.toMatchObject({ code: "INVALID_INPUT" });
+});
+
+test("a note is found by word, with a report and without one, until it is removed (Z3)", async () => {
+  const db = await openDatabase();
+  await insertReport(db, "with");
+  await insertRun(db, { task_id: "without", query: QUERY, status: "failed" });
+  for (const taskId of ["with", "without"]) await organize(db, taskId, { note: "Ask Anna about\nthe sluice." });
+  await organize(db, "with", { starred: true });
+  expect(await searchReports(db, search("sluice lake"))).toEqual([
+    { taskId: "with", found: [{ text: "Ask Anna about the " }, { text: "sluice", marked: true }, { text: "." }] },
+  ]);
+  expect(await searchQuestions(db, search("sluice"))).toEqual([{ taskId: "without", found: [] }]);
+  expect((await organize(db, "with", { note: "" })).note).toBeUndefined();
+  expect(await searchReports(db, search("sluice"))).toEqual([]);
+});
+
+test("a report is found by the title, the site and the address of a source, resolved later or not (Z3)", async () => {
+  const db = await openDatabase();
+  const redirect = "https://vertexaisearch.cloud.google.com/grounding-api-redirect/AUZ3";
+  await insertRun(db, { task_id: "one", query: QUERY, status: "completed" });
+  await saveReport(db, "one", "It is 250 metres deep.", [
+    {
+      n: 1,
+      title: "Bathymetry of Scottish lochs",
+      url: "https://maps.example.org/surveys/Loch%20Ness",
+      domain: "maps.example.org",
+    },
+    { n: 2, title: "example.net", url: redirect, domain: "example.net" },
+  ]);
+  const finds = async (typed: string): Promise<number> => (await searchReports(db, search(typed))).length;
+  for (const typed of ["bathymetry", "maps.example.org", "surveys ness", "example.net", "metres lochs"])
+    expect([typed, await finds(typed)]).toEqual([typed, 1]);
+  expect(await finds("soundings")).toBe(0);
+  await saveSourceFacts(db, "one", new Map([[redirect, { resolved_url: "https://example.net/deep/soundings" }]]));
+  expect(await finds("soundings")).toBe(1);
 });

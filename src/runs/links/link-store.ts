@@ -4,6 +4,7 @@ import { z } from "zod";
 import { isBareTitle } from "../../reports/report.ts";
 import { type Database, storable } from "../../store/database.ts";
 import { lockRun } from "../lock-store.ts";
+import { updateSearch } from "../result-store.ts";
 import { storedJson } from "../run-row.ts";
 
 const sourceList = z.array(z.looseObject({ url: z.string(), title: z.string(), domain: z.string() }));
@@ -85,5 +86,6 @@ export function saveSourceFacts(db: Database, taskId: string, facts: ReadonlyMap
       .set({ sources_json: storable(JSON.stringify(sources)) })
       .where("task_id", "=", taskId)
       .execute();
+    await updateSearch(transaction, taskId);
   });
 }

@@ -1,4 +1,5 @@
 import { costCalculator } from "../../costs/actual.ts";
+import type { Budgets } from "../../costs/budget.ts";
 import { LIST_PRICES } from "../../costs/prices.ts";
 /** A tracked run on a real database: its progress, its stored state, and rejected writes. */
 
@@ -35,7 +36,7 @@ const ANSWER: Answer = {
   notices: [],
 };
 
-async function openRecorder() {
+async function openRecorder(budgets: Budgets = {}, { behindMs = 0 } = {}) {
   const lines: string[] = [];
   const log = createTestLog((line) => lines.push(line));
   const { db, processId, close } = await openStore({
@@ -49,12 +50,16 @@ async function openRecorder() {
   const writes = { areRefused: false };
   const refusing = db.withPlugin({
     transformQuery: ({ node }) => {
-      if (!writes.areRefused || node.kind !== "UpdateQueryNode") return node;
+      if (!writes.areRefused || node.kind === "SelectQueryNode") return node;
       throw new AppError({ code: "SQLITE_ERROR", message: "The database is locked." });
     },
     transformResult: async ({ result }) => result,
   });
-  const clock = { ...systemClock, sleep: (_ms: number, signal?: AbortSignal) => systemClock.sleep(10, signal) };
+  const clock = {
+    ...systemClock,
+    now: () => systemClock.now() - behindMs,
+    sleep: (_ms: number, signal?: AbortSignal) => systemClock.sleep(10, signal),
+  };
   const backups: { query: string; report: string }[] = [];
   const messages: string[] = [];
   const tasks: string[] = [];
@@ -68,6 +73,7 @@ async function openRecorder() {
         leaving: leaving.signal,
         costOf: costCalculator(LIST_PRICES),
         keyFingerprint: undefined,
+        budgets,
         during: (work) => work,
         backUp: async (run, report) => {
           backups.push({ ...run, report });
@@ -111,6 +117,78 @@ test("a store that refuses a result costs a warning, never the answer (G8)", asy
   });
   expect(answer).toMatchObject({ run: { status: "completed", query: "a question" }, result: DONE.result });
   expect(lines).toEqual([expect.stringMatching(/^\[WARN\] The result could not be stored: /)]);
+});
+
+test("of many searches at once only those within a hard budget send their request, and a settled one makes room (T28)", async () => {
+  const { db, track } = await openRecorder({ BUDGET_DAY_USD: { soft: 1, hard: 1 } });
+  const call = { purpose: "research", prompt: "a question", model: undefined } as const;
+  const refusals: unknown[] = [];
+  let sent = 0;
+  const gate = Promise.withResolvers<undefined>();
+  const search = async (run: TrackedRun): Promise<Finished> => {
+    const settle = await run.asks(call).catch((error: unknown) => void refusals.push(error));
+    if (settle !== undefined) sent += 1;
+    if (sent + refusals.length === 12) gate.resolve(undefined);
+    await gate.promise;
+    settle?.(ANSWER);
+    return DONE;
+  };
+  await Promise.all(Array.from({ length: 12 }, () => track(search)));
+  // Each reserves $0.26.
+  expect([sent, refusals.length]).toEqual([3, 9]);
+  expect(refusals[0]).toMatchObject({ code: "BUDGET_EXCEEDED", details: { budget: "BUDGET_DAY_USD", limit_usd: 1 } });
+  const states = await db.selectFrom("ledger").select("state").orderBy("state").execute();
+  expect(states.map(({ state }) => state)).toEqual([...Array(9).fill("released"), ...Array(3).fill("settled")]);
+  await track(async (run) => {
+    (await run.asks(call))(ANSWER);
+    return DONE;
+  });
+});
+
+test("requests count on the day of the database, by which the limit is checked, whatever this machine's clock says (T28)", async () => {
+  const { track } = await openRecorder({ BUDGET_DAY_USD: { soft: 0.6, hard: 0.6 } }, { behindMs: 86_400_000 });
+  await track(async (run) => {
+    const call = { purpose: "research", prompt: "a question", model: undefined } as const;
+    for (let sent = 0; sent < 2; sent += 1) await run.asks(call);
+    await expect(run.asks(call)).rejects.toMatchObject({ code: "BUDGET_EXCEEDED" });
+    return DONE;
+  });
+});
+
+test("the requests of one run stay within the hard limit of a run (T28)", async () => {
+  const { track } = await openRecorder({ run: { soft: 0.1, hard: 0.6 } });
+  await track(async (run) => {
+    const call = { purpose: "research", prompt: "a question", model: undefined } as const;
+    const settle = await run.asks(call);
+    await run.asks(call);
+    await expect(run.asks(call)).rejects.toMatchObject({ code: "BUDGET_EXCEEDED" });
+    // It costs less than was reserved for it.
+    settle(ANSWER);
+    await run.asks(call);
+    return DONE;
+  });
+});
+
+test("a request that cannot be checked against a hard limit is not sent, and without one it is (T28, P5)", async () => {
+  const call = { purpose: "research", prompt: "a question", model: undefined } as const;
+  const limited = await openRecorder({ BUDGET_DAY_USD: { soft: 1, hard: 1 } });
+  await limited.track(async (run) => {
+    limited.writes.areRefused = true;
+    await expect(run.asks(call)).rejects.toMatchObject({ code: "SQLITE_ERROR" });
+    limited.writes.areRefused = false;
+    return DONE;
+  });
+  const rows = await limited.db.selectFrom("ledger").select(["state", "micros"]).execute();
+  expect(rows).toEqual([{ state: "released", micros: 0 }]);
+  const unlimited = await openRecorder({ BUDGET_DAY_USD: { soft: 1 } });
+  await unlimited.track(async (run) => {
+    unlimited.writes.areRefused = true;
+    (await run.asks(call))(ANSWER);
+    unlimited.writes.areRefused = false;
+    return DONE;
+  });
+  const entry = await unlimited.db.selectFrom("ledger").select("state").executeTakeFirstOrThrow();
+  expect(entry.state).toBe("settled");
 });
 
 test("a finished search returns what is read back later (G8, P5)", async () => {

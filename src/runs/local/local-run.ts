@@ -6,20 +6,20 @@ import { AppError, UnexpectedRunError } from "../../errors.ts";
 import { DEFAULT_API_MODEL } from "../../costs/prices.ts";
 import { maxUsageOf } from "../../costs/search-bound.ts";
 import { wasNotCharged } from "../../gemini/failures.ts";
+import { type Budgets, hasHardLimit } from "../../costs/budget.ts";
 import type { Answer } from "../../gemini/search-backend.ts";
 import { cleanText } from "../../platform/clean-text.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Database } from "../../store/database.ts";
-import { inRun } from "../../telemetry/telemetry.ts";
+import { databaseNow } from "../../store/dialect.ts";
 import { isCancelRequested, keepsPartial } from "../cancel/cancel-store.ts";
 import { resultOfRounds, type StoredRun } from "../history/read.ts";
 import { appendEvents } from "../event-store.ts";
-import { type LedgerEntry, type LedgerKind, saveEntries } from "../ledger/ledger-store.ts";
+import { countedMicros, type LedgerEntry, type LedgerKind, MICROS, saveEntries } from "../ledger/ledger-store.ts";
 import { nextAfterPartial, type Run, type RunKind, type RunResult, type SavedRound } from "../run.ts";
 import { dropResult, findRounds, saveRound } from "../result-store.ts";
 import { type Finish, finishRun, insertRunning, recordBeat } from "../run-store.ts";
-import { countCost } from "../../gemini/call-telemetry.ts";
 
 export interface RunRecorder {
   db: Database;
@@ -31,6 +31,7 @@ export interface RunRecorder {
   costOf: CostOf;
   /** Of the API key, for the ledger. */
   keyFingerprint: string | undefined;
+  budgets: Budgets;
   /** Registers work that a shutdown waits for. */
   during: <T>(work: Promise<T>) => Promise<T>;
   /** Writes a report that the database refused to a file; resolves with its path. */
@@ -56,7 +57,10 @@ export interface TrackedRun {
   phase(text: string): void;
   /** 0 to 99. */
   setProgress(progress: number): void;
-  /** Stores what a model call may cost before it is sent; what it resolves with receives the outcome. */
+  /**
+   * Stores what a model call may cost before it is sent, and throws if a hard limit has no room for it; what it resolves
+   * with receives the outcome.
+   */
   asks(call: ModelCall): Promise<(outcome: Answer | AppError) => void>;
   saveRound(round: SavedRound): Promise<void>;
   figures(): Figures;
@@ -105,7 +109,7 @@ export async function trackRun(
   const run = createTrackedRun(recorder, start, caller);
   await run.begin();
   try {
-    const { result, model } = await inRun(run.taskId, () => work(run));
+    const { result, model } = await work(run);
     const end = await run.finish({ to: "completed", result, model });
     return {
       run: completedRun(start, { end, startedAt: run.startedAt, hasWarning: result.hasWarning === true }),
@@ -131,6 +135,7 @@ const completedRun = (start: RunStart, { end, startedAt, hasWarning }: Completio
   kind: start.kind,
   part: "question",
   query: start.query,
+  tags: [],
   starred: false,
   archived: false,
   status: end.to,
@@ -160,7 +165,7 @@ const STARTING: Record<RunStart["kind"], string> = {
 };
 
 function createTrackedRun(recorder: RunRecorder, start: RunStart, { progress: notify, onStored }: RunCaller) {
-  const { db, processId, clock } = recorder;
+  const { db, processId, clock, budgets } = recorder;
   // The global `crypto`: importing node:crypto would add 4 ms to every process start.
   const taskId = start.taskId ?? crypto.randomUUID();
   const startedAt = clock.now();
@@ -210,9 +215,32 @@ function createTrackedRun(recorder: RunRecorder, start: RunStart, { progress: no
       progress = value;
     },
     asks: async (call: ModelCall) => {
+      const usedUsd = meter.countedUsd();
       const { entry, settle } = meter.begin(call);
-      // A database that refuses it does not keep the user from searching.
-      await writer.store("The cost of a call", () => saveEntries(db, [entry]));
+      const reserve = async (into: Database): Promise<void> => {
+        // Its day is that of the budgets; its prices are those of this machine's day.
+        entry.at = await databaseNow(into, entry.at);
+        await saveEntries(into, [entry]);
+      };
+      if (!hasHardLimit(budgets)) {
+        // A database that refuses it does not keep the user from searching.
+        await writer.store("The cost of a call", () => reserve(db));
+        return settle;
+      }
+      const { refusalOf } = await import("../ledger/budget-store.ts");
+      try {
+        await db.transaction().execute(async (transaction) => {
+          const { owner, maxUsd, at: now } = entry;
+          const request = { owner, now, what: "request", maxUsd, usedUsd, undone: "It was not sent." };
+          const refusal = await refusalOf(transaction, budgets, request);
+          if (refusal !== undefined) throw refusal;
+          await reserve(transaction);
+        });
+      } catch (error) {
+        // A limit that cannot be checked counts as reached.
+        entry.outcome = "uncharged";
+        throw error;
+      }
       return settle;
     },
     figures: meter.figures,
@@ -402,7 +430,6 @@ function createMeter(
     backend = answer.backend;
     for (const notice of answer.notices) notices.add(notice);
     const added = costOf(answer.usage, answer.model, at);
-    countCost(answer.model, added.usd);
     cost = addCosts(cost, added);
     return added;
   };
@@ -433,6 +460,7 @@ function createMeter(
       return { entry, settle };
     },
     model: () => model,
+    countedUsd: (): number => entries.reduce((sum, entry) => sum + countedMicros(entry), 0) / MICROS,
     figures: (): Figures => ({
       backend,
       notices: [...notices],

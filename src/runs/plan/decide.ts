@@ -25,7 +25,7 @@ export interface PlanDecision {
   plan: string | undefined;
   /** The plan that the caller names by its number: a decision about another plan is not joined. */
   namedTurn?: number | undefined;
-  estimate: Record<string, unknown>;
+  estimate: Record<string, unknown> | undefined;
   callerWaitsMs: number;
   checkCost: CheckCost;
   signal: AbortSignal;

@@ -55,10 +55,11 @@ export function pollTimeout({ leaving }: Pick<ResearchDeps, "leaving">, lane: La
   };
 }
 
-/** A requested cancel is sent before every poll: the request is idempotent. */
+/** A requested cancel is sent before every poll, until Google has confirmed it: the request is idempotent. */
 export async function ask(deps: ResearchDeps, run: PolledRun, lane: Lane): Promise<PollResult | "slow"> {
   const { signal, isTooSlow } = pollTimeout(deps, lane);
-  if (run.cancelRequestedAt !== undefined && (run.status === "running_async" || run.status === "cancelled")) {
+  const isCancelling = run.status === "running_async" || (run.status === "cancelled" && run.cancelConfirmed !== true);
+  if (run.cancelRequestedAt !== undefined && isCancelling) {
     await deps.agent.cancel(run.interactionId, signal);
   }
   const startedAt = deps.clock.monotonic();

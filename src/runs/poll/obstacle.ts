@@ -48,7 +48,9 @@ export const obstacleColumns = (obstacle: Obstacle | undefined): ObstacleColumns
   obstacle_setting: obstacle?.setting ?? null,
 });
 
+const storedKind = z.enum(OBSTACLES).nullable();
+
 export function obstacleOf(row: ObstacleColumns): Obstacle | undefined {
-  const kind = z.enum(OBSTACLES).nullable().parse(row.obstacle);
+  const kind = storedKind.parse(row.obstacle);
   return kind === null ? undefined : { kind, setting: row.obstacle_setting ?? undefined };
 }

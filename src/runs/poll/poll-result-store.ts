@@ -1,14 +1,15 @@
 /** SQL that ends a background run with its longest text, and reopens it for polling afterwards. */
 
-import { enqueue } from "../../notifications/outbox.ts";
+import { announce } from "../../notifications/announce.ts";
 import { notificationFor, planNotification } from "../../notifications/desktop.ts";
-import type { Transaction } from "kysely";
+import type { Selectable, Transaction } from "kysely";
 import type { Engine } from "../engine/engine.ts";
 import type { Database, Tables } from "../../store/database.ts";
 import { dropLine } from "../cancel/cancel-store.ts";
-import { giveWay, lockWithOrigin, repeatsUnknown, standAloneAgain } from "../conversation-store.ts";
+import { giveWay, lockWithOrigin, otherIdsOf, repeatsUnknown, standAloneAgain } from "../conversation-store.ts";
 import { settleInteraction } from "../ledger/ledger-store.ts";
 import { lockRun } from "../lock-store.ts";
+import { announcesReports } from "../schedules/announcement-store.ts";
 import type { NewResult, PolledRun, Run } from "../run.ts";
 import { findResult, mayKeepText, recordFigures, saveResult } from "../result-store.ts";
 import { findPictures } from "../file-store.ts";
@@ -21,12 +22,12 @@ export interface AgentFinish extends Ending {
   run: Pick<PolledRun, "taskId" | "interactionId" | "createdAt" | "part" | "cancelRequestedAt">;
   /** The run was cancelled here before, and Google confirms it now. */
   confirmsCancel?: boolean;
-  /** Of a complete plan. */
-  planExpiresAt?: number | undefined;
   raw?: Uint8Array | undefined;
   cancelConfirmed?: boolean;
   /** When to poll once more, for usage that arrives late or a cancel that Google has not confirmed. */
   nextPollAt?: number | undefined;
+  /** Changed where Google has ended the run. */
+  deadlineAt?: number | undefined;
 }
 
 /** Stores result, usage, cost, status and notification in one transaction. False if the run has changed meanwhile. */
@@ -41,8 +42,8 @@ export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boole
       // Google's confirmation of a cancel changes neither the time at which the run ended nor the reason.
       ...(finish.confirmsCancel === true ? {} : { completed_at, error_code, error_message }),
       next_poll_at: finish.nextPollAt ?? null,
-      // The research of a plan has not begun.
-      ...(finish.planExpiresAt === undefined ? {} : { deadline_at: finish.planExpiresAt, progress: 0 }),
+      deadline_at: finish.deadlineAt,
+      ...(isOpenPlan(finish) ? { progress: 0 } : {}),
       ...(finish.cancelConfirmed === undefined ? {} : { cancel_confirmed: finish.cancelConfirmed ? 1 : 0 }),
     };
     const from = finish.confirmsCancel === true ? (["cancelled"] as const) : undefined;
@@ -52,7 +53,15 @@ export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boole
       .$if(part === "plan" && run.cancelRequestedAt === undefined, (update) =>
         update.where("cancel_requested_at", "is", null),
       )
-      .returning(["query", "enable_notifications", "keep_partial", "caller_waits_until"])
+      .returning([
+        "owner",
+        "query",
+        "title",
+        "enable_notifications",
+        "keep_partial",
+        "caller_waits_until",
+        "schedule_id",
+      ])
       .executeTakeFirst();
     if (updated === undefined) return false;
     if (finish.cost !== undefined) await settleInteraction(transaction, { interactionId, cost: finish.cost, now });
@@ -73,22 +82,41 @@ export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boole
     }
     if (finish.to === "completed") await standAloneAgain(transaction, taskId);
     await recordFigures(transaction, taskId);
-    if (updated.enable_notifications === 1) await announce(transaction, finish, updated.caller_waits_until);
+    await announceEnd(transaction, finish, updated);
     return true;
   });
 }
 
-async function announce(
-  transaction: Transaction<Tables>,
-  { run: { taskId, createdAt, part }, to, error, now }: AgentFinish,
-  callerWaitsUntil: number | null,
-): Promise<void> {
+/** The research of the plan has not begun. */
+const isOpenPlan = ({ run, to }: AgentFinish): boolean => run.part === "plan" && to === "completed";
+
+type Ended = Pick<
+  Selectable<Tables["research_tasks"]>,
+  "owner" | "query" | "title" | "enable_notifications" | "caller_waits_until" | "schedule_id"
+>;
+
+async function announceEnd(transaction: Transaction<Tables>, finish: AgentFinish, ended: Ended): Promise<void> {
+  const { run, to, error, cost, now } = finish;
+  const { taskId, createdAt } = run;
   if (to === "cancelled") return;
-  const isPlan = part === "plan" && to === "completed";
-  const ended = { taskId, outcome: to, durationMs: now - createdAt, reason: error?.message };
-  const payload = isPlan ? planNotification(taskId) : notificationFor(ended);
-  const kind = isPlan ? "plan" : to;
-  await enqueue(transaction, { taskId, channel: "desktop", kind, payload, now, callerWaitsUntil });
+  const isPlan = isOpenPlan(finish);
+  // On the desktop, such a report is announced by what changed since the one before it.
+  const isOfSchedule =
+    to === "completed" && ended.schedule_id !== null && (await announcesReports(transaction, ended.schedule_id));
+  const outcome = { taskId, outcome: to, durationMs: now - createdAt, reason: error?.message };
+  await announce(transaction, {
+    taskId,
+    owner: ended.owner,
+    title: ended.title ?? ended.query,
+    earlierIds: () => otherIdsOf(transaction, taskId),
+    kind: isPlan ? "plan" : to,
+    notification: isPlan ? planNotification(taskId) : notificationFor(outcome),
+    onDesktop: ended.enable_notifications === 1 && !isOfSchedule,
+    status: isPlan ? "awaiting_approval" : to,
+    costUsd: cost?.usd,
+    now,
+    callerWaitsUntil: ended.caller_waits_until,
+  });
 }
 
 const NO_CHANGED_PLAN = "Google did not return a changed plan.";
@@ -161,7 +189,7 @@ export async function reopen(
   taskId: string,
   { now, deadlineAt, queue }: { now: number; deadlineAt: number; queue: Engine },
 ): Promise<void> {
-  await db.transaction().execute(async (transaction) => {
+  const reopened = await db.transaction().execute(async (transaction) => {
     const runs = await transaction
       .updateTable("research_tasks")
       .set({
@@ -181,7 +209,10 @@ export async function reopen(
       transaction,
       runs.map(({ key }) => ({ taskId, key })),
     );
+    return runs;
   });
+  // A poll for its usage may be scheduled already, for much later.
+  for (const { key } of reopened) await queue.hasten({ taskId, key });
 }
 
 const texts = z.array(z.string()).catch([]);

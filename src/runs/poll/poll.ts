@@ -2,7 +2,6 @@
 
 import type { Lane } from "../engine/engine.ts";
 import type { Interaction } from "../../gemini/research-agent.ts";
-import { countAgentRun, countAgentUsage } from "../../gemini/call-telemetry.ts";
 import { oneLine } from "../../platform/clean-text.ts";
 import { headingOf } from "../activity/activity.ts";
 import { failpoint } from "../../platform/failpoint.ts";
@@ -21,7 +20,7 @@ import {
   UNKNOWN_STATUS,
 } from "./endings.ts";
 import { type PolledRun, usageOf } from "../run.ts";
-import { LATE_USAGE_MS, pollForUsage } from "./usage.ts";
+import { collectUsage, MIN_USAGE_INTERVAL_MS, pollForMissingUsage, pollForUsage } from "./usage.ts";
 import { type Obstacle, obstacleBehind } from "./obstacle.ts";
 import {
   AGAIN,
@@ -60,7 +59,7 @@ export async function pollRun(deps: ResearchDeps, run: PolledRun, lane: Lane = "
     case "forbidden":
       return inaccessible(deps, run, polled.kind);
     case "rate_limited":
-      return (await pastDeadline(deps, run)) ?? { next: "interval", pauseMs: polled.retryAfterMs ?? RATE_LIMIT_MS };
+      return { ...((await pastDeadline(deps, run)) ?? AGAIN), pauseMs: polled.retryAfterMs ?? RATE_LIMIT_MS };
     case "too_long":
       return (await pastDeadline(deps, run)) ?? againLater(deps, run, "too_long");
     case "unreachable":
@@ -86,12 +85,14 @@ function againLater(deps: ResearchDeps, run: PolledRun, kind: keyof typeof AGAIN
 
 async function found(deps: ResearchDeps, run: PolledRun, interaction: Interaction): Promise<Outcome> {
   const text = interaction.report.trim();
-  // Polled again after it had failed: only a finished report changes its state.
-  if (run.status === "failed" && (interaction.status !== "completed" || text === "")) {
+  // Polled again after its end: only a finished report changes its state, and no plan after its cancel.
+  const isOver = run.status === "failed" || run.cancelConfirmed === true;
+  const isCancelledPlan = isPlan(run) && run.cancelRequestedAt !== undefined;
+  if (isOver && (interaction.status !== "completed" || text === "" || isCancelledPlan)) {
     await keepText(deps, run, interaction);
     const isOpen = interaction.status === "working" || interaction.status === "unknown";
-    const goesOn = isOpen && deps.clock.now() < run.deadlineAt;
-    return goesOn ? AGAIN : NEVER;
+    if (!isOpen) return collectUsage(deps, run, interaction.usage);
+    return deps.clock.now() < run.deadlineAt ? AGAIN : pollForMissingUsage(deps, run);
   }
   if (interaction.status !== "unknown" && run.oddAnswer !== undefined) await clearOddAnswer(deps.db, run.taskId);
   switch (interaction.status) {
@@ -133,7 +134,7 @@ async function unknownStatus(deps: ResearchDeps, run: PolledRun, interaction: In
 /** Google rejects the request. Polling continues until the deadline in case a report arrives. */
 async function rejected(deps: ResearchDeps, run: PolledRun): Promise<Outcome> {
   const needed = await missingSetting(deps, run);
-  const ended = await pastDeadline(deps, run, needed === undefined ? undefined : "polled");
+  const ended = await pastDeadline(deps, run);
   if (ended !== undefined) return ended;
   if (needed !== undefined) return waitForSetting(deps, run, needed);
   const now = deps.clock.now();
@@ -205,7 +206,8 @@ async function end(
   { interaction, ...ending }: Ending & { interaction: Interaction },
 ): Promise<Outcome> {
   const now = deps.clock.now();
-  const { usage } = interaction;
+  // Usage so far is not the usage: Google may still be working on the run.
+  const usage = ending.to === "failed" && ending.pollAgain === true ? undefined : interaction.usage;
   // What Google had written of a plan before it failed is kept in the raw response only.
   const isCut = isPlan(run) && interaction.status !== "completed";
   const ended = isCut ? { ...interaction, report: "", citations: [] } : interaction;
@@ -226,9 +228,8 @@ async function end(
     error: to === "failed" && ending.to === "failed" ? { code: "RESEARCH_FAILED", message: ending.message } : undefined,
     ...(usage === undefined ? {} : usageOf(deps, run, usage)),
     usage,
-    ...(to === "completed" && isPlan(run) ? { planExpiresAt: now + MIN_RETENTION_MS } : {}),
     usageFinal: usage !== undefined,
-    nextPollAt: nextPollAfter(ending, { usage, to, now }),
+    ...polledUntil(run, { ending, to, usage, now }),
     now,
     ...(to === "cancelled" ? { cancelConfirmed: true } : {}),
   });
@@ -236,12 +237,15 @@ async function end(
 
 const UNKNOWN_AGAIN_MS = 60_000;
 
-function nextPollAfter(
-  ending: Ending,
-  { usage, to, now }: { usage: Interaction["usage"]; to: Ending["to"]; now: number },
-): number | undefined {
-  if (ending.to === "failed" && ending.pollAgain === true) return now + UNKNOWN_AGAIN_MS;
-  return usage === undefined && to === "completed" ? now + LATE_USAGE_MS : undefined;
+/** When it is polled next, and until when a report may arrive; of a plan, until when it can be approved. */
+function polledUntil(
+  run: PolledRun,
+  { ending, to, usage, now }: { ending: Ending; to: Ending["to"]; usage: Interaction["usage"]; now: number },
+): Pick<AgentFinish, "deadlineAt" | "nextPollAt"> {
+  if (ending.to === "failed" && ending.pollAgain === true) return { nextPollAt: now + UNKNOWN_AGAIN_MS };
+  const nextPollAt = usage === undefined ? now + MIN_USAGE_INTERVAL_MS : undefined;
+  if (to === "completed") return { nextPollAt, deadlineAt: isPlan(run) ? now + MIN_RETENTION_MS : undefined };
+  return { nextPollAt, deadlineAt: nextPollAt === undefined ? undefined : now };
 }
 
 interface RecordedEnd extends AgentFinish {
@@ -255,8 +259,7 @@ async function record(deps: ResearchDeps, run: PolledRun, { usage, ...finish }: 
     const decided = await finishAgentRun(deps.db, finish);
     failpoint("after-finish");
     // Another process or the user has ended the run; the next poll reads its new state.
-    if (!decided) return AGAIN;
-    countEnd(run, finish);
+    if (!decided) return run.status === "running_async" ? AGAIN : pollForMissingUsage(deps, run);
     const { nextPollAt, now } = finish;
     return { next: nextPollAt === undefined ? "never" : { afterMs: nextPollAt - now }, recorded: true };
   } catch (error) {
@@ -273,16 +276,10 @@ async function record(deps: ResearchDeps, run: PolledRun, { usage, ...finish }: 
   }
 }
 
-/** Called only by the process that recorded the end, so that each run is counted once. */
-function countEnd({ status, model: agent = "", createdAt }: PolledRun, { to, tokens, cost, now }: AgentFinish): void {
-  if (status !== to) countAgentRun({ agent, lastedMs: now - createdAt, failed: to === "failed" });
-  if (tokens !== undefined) countAgentUsage(agent, tokens, cost?.usd);
-}
-
 async function inaccessible(deps: ResearchDeps, run: PolledRun, kind: "missing" | "forbidden"): Promise<Outcome> {
   const now = deps.clock.now();
   const needed = await missingSetting(deps, run);
-  if (needed !== undefined) return (await pastDeadline(deps, run, "polled")) ?? waitForSetting(deps, run, needed);
+  if (needed !== undefined) return (await pastDeadline(deps, run)) ?? waitForSetting(deps, run, needed);
   if (kind === "forbidden") return (await pastDeadline(deps, run)) ?? obstructed(deps, run, { kind: "forbidden" });
   if (!(await canHaveExpired(deps, run))) return (await pastDeadline(deps, run)) ?? againLater(deps, run, "missing");
   if (run.status !== "running_async") return NEVER;
@@ -290,17 +287,17 @@ async function inaccessible(deps: ResearchDeps, run: PolledRun, kind: "missing" 
 }
 
 /**
- * Ends a run at its deadline, which persists across restarts (I11). The interaction at Google is not cancelled: its
- * report can still be collected. With `polled` the run is still polled, so that this happens once its key is set.
+ * Ends a run at its deadline, which persists across restarts (I11). The interaction at Google is not cancelled: for some
+ * hours it is polled for its usage, and a report that is found is the result.
  */
-async function pastDeadline(deps: ResearchDeps, run: PolledRun, afterwards?: "polled"): Promise<Outcome | undefined> {
+async function pastDeadline(deps: ResearchDeps, run: PolledRun): Promise<Outcome | undefined> {
   const now = deps.clock.now();
   if (now < run.deadlineAt) return undefined;
-  if (run.status !== "running_async") return NEVER;
+  if (run.status !== "running_async") return pollForMissingUsage(deps, run);
   const hours = Math.round((run.deadlineAt - run.createdAt) / 360_000) / 10;
   const message = `The research timed out: it was not finished after ${hours} hours. It can be checked again.`;
   const failed = failure(run, { code: "RESEARCH_FAILED", message }, now);
-  return record(deps, run, afterwards === undefined ? failed : { ...failed, nextPollAt: now + WRONG_KEY_AGAIN_MS });
+  return record(deps, run, { ...failed, nextPollAt: now + MIN_USAGE_INTERVAL_MS });
 }
 
 const obstructed = ({ clock }: ResearchDeps, run: PolledRun, obstacle: Obstacle): Outcome => ({

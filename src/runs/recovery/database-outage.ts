@@ -2,7 +2,6 @@
 
 import type { AgentUsage } from "../../gemini/research-agent.ts";
 import { isShared } from "../../store/dialect.ts";
-import { inDetachedTrace } from "../../telemetry/telemetry.ts";
 import type { ResearchDeps } from "../deps.ts";
 import type { RunAtGoogle } from "../run.ts";
 import { unfinishedInteractions } from "../scheduling/polled-store.ts";
@@ -25,7 +24,7 @@ async function saveFinishedReports(deps: ResearchDeps, savedToFile: Set<string>,
   // A plan can be decided on only when the database is back, and is then read from Google.
   const left = runs.filter(({ taskId, part }) => part !== "plan" && !savedToFile.has(taskId));
   for (const run of left.slice(0, MAX_RUNS_PER_ROUND)) {
-    const polled = await inDetachedTrace(run.taskId, () => deps.agent.poll(run.interactionId, deps.leaving));
+    const polled = await deps.agent.poll(run.interactionId, deps.leaving);
     if (polled.kind !== "found" || UNFINISHED.has(polled.interaction.status)) continue;
     const { report, status, usage } = polled.interaction;
     const title = status === "completed" ? "Deep Research Complete" : "Deep Research Failed";

@@ -1,12 +1,13 @@
-/** SQL for the status of the fleet, and for the telemetry gauges: polling processes, runs, and late polls. */
+/** SQL for the status of the fleet: polling processes, runs, and late polls. */
 
 import { type QueueCounts, type QueueStats, readQueueStats } from "../engine/boss-engine.ts";
 import type { Database } from "../../store/database.ts";
 import { databaseNow, isShared } from "../../store/dialect.ts";
 import { type PollingProcess, pollingProcesses } from "../../store/processes.ts";
+import { countActive } from "../schedules/schedule-store.ts";
 import { MAX_LATE_MS } from "./overdue-store.ts";
-import { type SummedPolls, sumPolls } from "../../telemetry/poll-counts.ts";
-import type { RunGauges } from "../../telemetry/telemetry.ts";
+import { mayBringReport } from "./polled-store.ts";
+import { type SummedPolls, sumPolls } from "../poll/poll-counts.ts";
 
 export interface FleetStatus {
   now: number;
@@ -23,6 +24,8 @@ export interface FleetStatus {
     /** Runs whose key no responding worker has. */
     withoutKey: number;
   };
+  /** Schedules that are active. */
+  schedules: number;
   polls: SummedPolls;
   /** Only with pg-boss; empty on SQLite. */
   queues: QueueCounts[];
@@ -42,12 +45,13 @@ export async function readFleetStatus(db: Database, here: number): Promise<Fleet
     now,
     workers,
     runs: {
-      ...(await countPolledRuns(db, keys)),
+      ...(await countPolledRuns(db, { keys, now })),
       due: waiting === undefined ? queues.reduce((sum, { ready }) => sum + ready, 0) : due.length,
       late: due.filter((ms) => ms > MAX_LATE_MS).length,
       oldestDueMs: due.reduce((longest, ms) => Math.max(longest, ms), 0),
       oldest: oldest && { taskId: oldest.taskId, scheduledAt: oldest.scheduledAt },
     },
+    schedules: await countActive(db),
     polls: sumPolls(
       workers.map(({ polls }) => polls),
       { now: here, since },
@@ -58,14 +62,13 @@ export async function readFleetStatus(db: Database, here: number): Promise<Fleet
 
 async function countPolledRuns(
   db: Database,
-  keys: ReadonlySet<string>,
+  { keys, now }: { keys: ReadonlySet<string>; now: number },
 ): Promise<Pick<FleetStatus["runs"], "inProgress" | "withoutKey">> {
   const rows = await db
     .selectFrom("research_tasks")
     .select(["poll_key", (select) => select.fn.countAll<number>().as("runs")])
     .where("next_poll_at", "is not", null)
-    // A run that failed at its deadline without its key is polled if the key returns, but is not in progress.
-    .where("status", "!=", "failed")
+    .where(mayBringReport(now))
     .groupBy("poll_key")
     .execute();
   const sum = (some: typeof rows): number => some.reduce((total, { runs }) => total + runs, 0);
@@ -81,6 +84,7 @@ async function dueInTable(db: Database, now: number): Promise<QueueStats> {
     .selectFrom("research_tasks")
     .select(["task_id", "next_poll_at", "updated_at"])
     .where("next_poll_at", "<=", now)
+    .where(mayBringReport(now))
     .where((run) => run.or([run("lease_until", "is", null), run("lease_until", "<=", now)]))
     .execute();
   return {
@@ -92,49 +96,5 @@ async function dueInTable(db: Database, now: number): Promise<QueueStats> {
       dueAt: row.next_poll_at === 0 ? now : (row.next_poll_at ?? now),
       scheduledAt: row.updated_at,
     })),
-  };
-}
-
-/** Reading may take at most 0.5 % of the time: counting a million runs takes a second, and each job of pg-boss is read. */
-const MAX_SHARE = 1 / 200;
-
-/** The gauges, and the previous ones until they may be read again. */
-export function createRunGauges(
-  db: Database,
-  now: () => number,
-  timer = (): number => performance.now(),
-): () => Promise<RunGauges> {
-  let gauges: Promise<RunGauges> | undefined;
-  let readAgainAt = Infinity;
-  const read = async (): Promise<RunGauges> => {
-    const began = timer();
-    try {
-      return await readGauges(db, now());
-    } finally {
-      readAgainAt = timer() + (timer() - began) / MAX_SHARE;
-    }
-  };
-  return () => {
-    if (timer() >= readAgainAt) {
-      gauges = undefined;
-      readAgainAt = Infinity;
-    }
-    return (gauges ??= read());
-  };
-}
-
-async function readGauges(db: Database, now: number): Promise<RunGauges> {
-  const counts = db
-    .selectFrom("research_tasks")
-    .select(["status", "kind", (select) => select.fn.countAll<number>().as("count")])
-    .groupBy(["status", "kind"]);
-  const { workers, runs } = await readFleetStatus(db, now);
-  const responding = workers.filter(({ responds }) => responds).length;
-  return {
-    runs: await counts.execute(),
-    due: runs.due,
-    late: runs.late,
-    oldestDueAgeMs: runs.oldestDueMs,
-    workers: { responding, silent: workers.length - responding },
   };
 }

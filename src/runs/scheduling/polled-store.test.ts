@@ -1,8 +1,11 @@
 import { expect, test } from "vitest";
 import { insertAttempt, insertCost, insertRun, openDatabase, rowOf } from "../../../test/kit/store/store-rows.ts";
+import { isDeletable } from "../deletion/deletion-store.ts";
 import { recordSeen } from "../poll/seen-store.ts";
 import { polledRunOf } from "../run-row.ts";
+import { readFleetStatus } from "./fleet-status-store.ts";
 import {
+  countByOwner,
   countPolledRuns,
   endPolling,
   isRunningAtGoogle,
@@ -14,6 +17,7 @@ import {
 
 const NOW = 1_000_000;
 const LATER = NOW + 10_000;
+const HOUR = 3_600_000;
 
 test("a process holds what it starts, executes or polls, and nothing that has ended or was released (P2)", async () => {
   const db = await openDatabase();
@@ -38,7 +42,53 @@ test("a run is read with what a poll needs; empty columns mean no deadline, and 
   expect([...rows.values()].map(polledRunOf)).toMatchObject([
     { taskId: "a", status: "failed", deadlineAt: Number.MAX_SAFE_INTEGER, completedAt: 5 },
   ]);
-  expect(await countPolledRuns(db)).toBe(2);
+  expect(await countPolledRuns(db, NOW)).toBe(1);
+});
+
+test("of the runs that have ended, those whose report may still arrive are polled, counted and kept like running ones (P6, P2)", async () => {
+  const db = await openDatabase();
+  // The status of the fleet is read at the time of the database.
+  const now = Date.now();
+  const ended = {
+    status: "failed",
+    next_poll_at: now,
+    deadline_at: now - HOUR,
+    completed_at: now - HOUR,
+    owner: "late",
+  } as const;
+  const forUsage = {
+    "long ago": {},
+    completed: { status: "completed", deadline_at: now + HOUR, cancel_confirmed: 0 },
+  } as const;
+  const forReport = {
+    reopened: { deadline_at: now + HOUR },
+    unconfirmed: { status: "cancelled", cancel_confirmed: 0, deadline_at: now + HOUR },
+  } as const;
+  for (const [task_id, columns] of Object.entries({ ...forUsage, ...forReport })) {
+    await insertRun(db, { task_id, ...ended, ...columns });
+  }
+  await insertRun(db, { task_id: "running", next_poll_at: now + HOUR });
+  expect(await countPolledRuns(db, now)).toBe(3);
+  const runsOf = await countByOwner(db, { key: "a-key", now });
+  expect(runsOf).toEqual(
+    new Map([
+      ["late", 2],
+      ["local", 1],
+    ]),
+  );
+  expect((await readFleetStatus(db, now)).runs.inProgress).toBe(3);
+  const deletable = (taskId: string) => isDeletable(db, { taskIds: [taskId], now });
+  for (const taskId of Object.keys(forUsage)) expect(await deletable(taskId)).toBe(true);
+  for (const taskId of [...Object.keys(forReport), "running"]) expect(await deletable(taskId)).toBe(false);
+});
+
+test("the usage of a run that has just ended is waited for (P6, P2)", async () => {
+  const db = await openDatabase();
+  const now = 10 * HOUR;
+  const ended = { status: "completed", next_poll_at: now, deadline_at: now } as const;
+  await insertRun(db, { task_id: "just now", ...ended, completed_at: now - 1_000 });
+  await insertRun(db, { task_id: "long ago", ...ended, completed_at: now - HOUR });
+  expect(await countPolledRuns(db, now)).toBe(1);
 });
 
 const COST = { incomplete: false, estimated: false };

@@ -1,7 +1,8 @@
 /** SQL for the runs that are polled. */
 
+import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 import type { Engine } from "../engine/engine.ts";
-import type { Database } from "../../store/database.ts";
+import type { Database, Tables } from "../../store/database.ts";
 import { isShared } from "../../store/dialect.ts";
 import { RUN_COST } from "../ledger/ledger-store.ts";
 import type { RunAtGoogle } from "../run.ts";
@@ -27,21 +28,39 @@ export const keysOfPolledRuns = (db: Database, taskIds: string[]) =>
 export const allPolledRuns = (db: Database) =>
   polledRuns(db).select(["task_id as taskId", "poll_key as key", "owner"]).execute();
 
-export async function countPolledRuns(db: Database): Promise<number> {
+/** A report of the polled run may arrive. Others are polled now and then, for their usage only. */
+export const mayBringReport =
+  (now: number) =>
+  (run: ExpressionBuilder<Tables, "research_tasks">): Expression<SqlBool> =>
+    run.or([
+      run("status", "=", "running_async"),
+      run.and([run("status", "in", ["failed", "cancelled"]), run("deadline_at", ">", now)]),
+    ]);
+
+/** Most usage arrives within seconds after the end of its run. */
+const USAGE_MS = 60_000;
+
+/** Those whose report or usage is expected soon. */
+export async function countPolledRuns(db: Database, now: number): Promise<number> {
   const row = await db
     .selectFrom("research_tasks")
     .select((select) => select.fn.countAll<number>().as("running"))
     .where("next_poll_at", "is not", null)
+    .where((run) => run.or([mayBringReport(now)(run), run("completed_at", ">", now - USAGE_MS)]))
     .executeTakeFirstOrThrow();
   return row.running;
 }
 
 /** The runs of each owner that share the rate of this key. */
-export async function countByOwner(db: Database, key: string): Promise<Map<string, number>> {
+export async function countByOwner(
+  db: Database,
+  { key, now }: { key: string; now: number },
+): Promise<Map<string, number>> {
   const rows = await db
     .selectFrom("research_tasks")
     .select(["owner", (select) => select.fn.countAll<number>().as("runs")])
     .where("next_poll_at", "is not", null)
+    .where(mayBringReport(now))
     .$if(isShared(db), (query) =>
       query.where((run) => run.or([run("poll_key", "=", key), run("poll_key", "is", null)])),
     )
@@ -97,6 +116,17 @@ export async function pollNow({ db, queue }: { db: Database; queue: Engine }, ta
     .executeTakeFirst();
   // A run that has ended needs no poll.
   return run === undefined || queue.hasten({ taskId, key: run.key });
+}
+
+/** The run of an interaction that Google is still working on, as far as we know. */
+export async function runOfInteraction(db: Database, interactionId: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom("research_tasks")
+    .select("task_id")
+    .where("interaction_id", "=", interactionId)
+    .where("status", "=", "running_async")
+    .executeTakeFirst();
+  return row?.task_id;
 }
 
 /** Whether the stored state says that Google is working on the run. */

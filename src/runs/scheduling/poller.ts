@@ -12,7 +12,6 @@ import { failpoint } from "../../platform/failpoint.ts";
 import { isShared } from "../../store/dialect.ts";
 import { polledKeys, pollKeyOf, recordHeartbeat } from "../../store/processes.ts";
 import { type RateLimit, reservePermit, reservePermits } from "../../store/rate-limiter.ts";
-import { inDetachedTrace } from "../../telemetry/telemetry.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { POLLS_BEFORE_EXPIRED } from "../poll/ask.ts";
 import { AGAIN, type Outcome, recordSeen } from "../poll/seen-store.ts";
@@ -138,7 +137,7 @@ export function createPoller({ deps, pollIntervalMs, maxRps, deliver, onFault }:
     sweep: async () => {
       if (!isShared(db)) await markUnknownStarts(deps);
       // A process with nothing to poll does not write to the file.
-      if (!heartbeat.isStarted() || (!isShared(db) && (await countPolledRuns(db)) === 0)) return;
+      if (!heartbeat.isStarted() || (!isShared(db) && (await countPolledRuns(db, clock.now())) === 0)) return;
       await heartbeat.beat();
       // On one machine the rows are the schedule, any process polls any run, and each looks for unknown starts.
       if (isShared(db)) await repairIfTime(polling);
@@ -193,11 +192,13 @@ async function pollBatch({ deps, rate, owners }: Polling, claims: Claim[], lane:
 async function pollOne(deps: ResearchDeps, row: Row, lane: Lane): Promise<Outcome> {
   const { task_id: taskId } = row;
   if (deps.leaving.aborted) return { next: { afterMs: 0 } };
-  return inDetachedTrace(taskId, async () => pollRun(deps, polledRunOf(row), lane)).catch((error: unknown) => {
+  try {
+    return await pollRun(deps, polledRunOf(row), lane);
+  } catch (error) {
     const reason = error instanceof Error ? error.message : "a poll failed";
     if (!deps.leaving.aborted) deps.log.forRun(taskId).warn(`Run ${taskId}: ${reason}`);
     return AGAIN;
-  });
+  }
 }
 
 /** A run that cannot be settled does not stop the others of its batch; it is delivered again. */
@@ -292,7 +293,7 @@ function createOwners({ deps, key, rate, pollIntervalMs }: Omit<Polling, "owners
     refresh: async (): Promise<void> => {
       if (Math.abs(clock.monotonic() - countedAt) < COUNT_MS) return;
       countedAt = clock.monotonic();
-      runsOf = await countByOwner(db, key);
+      runsOf = await countByOwner(db, { key, now: clock.now() });
       intervals = fairIntervals({ runsOf, rate: rate.perSecond, minIntervalMs: pollIntervalMs });
     },
     of: (owner: string): { intervalMs: number; rank: number } => ({

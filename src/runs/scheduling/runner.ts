@@ -1,7 +1,6 @@
 /** Drives background runs in one process: recovery sweeps every few seconds, polls and progress streams. */
 
 import { AppError } from "../../errors.ts";
-import { inDetachedTrace } from "../../telemetry/telemetry.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { releaseFiles } from "../file-store.ts";
 import { endExpiredPlans } from "../plan/decide.ts";
@@ -12,7 +11,7 @@ import { flushUnchargedFailures, saveUnsavedIds } from "../recovery/unsettled-st
 import { pendingStarts } from "../start/start-store.ts";
 import { followStream } from "../streams/stream.ts";
 import { createWatchedStreams, type Watch } from "../streams/watched-streams.ts";
-import { countPolledRuns, pollNow } from "./polled-store.ts";
+import { countPolledRuns, pollNow, runOfInteraction } from "./polled-store.ts";
 import { createPoller, type Poller } from "./poller.ts";
 
 export interface RunnerOptions {
@@ -25,15 +24,25 @@ export interface RunnerOptions {
   deliver: () => Promise<unknown>;
 }
 
+/** Starts the runs of schedules. */
+export interface Scheduler {
+  /** Starts what is due. */
+  sweep(): Promise<void>;
+  /** A search that it has started is in progress in this process, or the end of a run is not announced. */
+  isBusy(): Promise<boolean>;
+}
+
 export interface Runner {
-  /** Resumes the runs of earlier processes, then works until the process shuts down. */
-  start(): void;
+  /** Resumes the runs of earlier processes, then works until the process shuts down; with a scheduler, it starts runs, too. */
+  start(scheduler?: Scheduler): void;
   /** Streams this run's progress, and polls it soon. */
   watch: Watch;
   /** Looks at once for what is due. */
   wake(): void;
   /** Brings the next poll of this run forward, because a caller waits for it. */
   pollNow(taskId: string): Promise<void>;
+  /** The same for the run of this interaction, if it is one of ours that is not known to have ended. */
+  pollInteraction(interactionId: string): Promise<void>;
   /** The number of runs that are polled. */
   count(): Promise<number>;
   /** True when there is nothing to poll and nothing in flight. */
@@ -55,6 +64,7 @@ export function createRunner({ deps, pollIntervalMs, maxRps, makesPolls = true, 
   const poller = createPoller({ deps, pollIntervalMs, maxRps, deliver, onFault });
   let hasStarted = false;
   let hasSwept = false;
+  let scheduler: Scheduler | undefined;
 
   /*
    * Repairs elsewhere: stale rows of processes and temporary files at start (compose-research.ts), claims of dead
@@ -70,30 +80,37 @@ export function createRunner({ deps, pollIntervalMs, maxRps, makesPolls = true, 
     await poller.sweep();
     await markInterruptedSearches(db, log, clock.now());
     await releaseFiles(db);
+    await scheduler?.sweep();
     await deliver();
     hasSwept = true;
   };
 
   const watch = createWatchedStreams({
-    follow: (run, signal) => inDetachedTrace(run.taskId, () => followStream(deps, run, { signal, maxRps })),
+    follow: (run, signal) => followStream(deps, run, { signal, maxRps }),
     onChange: poller.wake,
     leaving,
   });
 
   return {
-    start: () => {
+    start: (given) => {
+      scheduler ??= makesPolls ? given : undefined;
       if (hasStarted) return;
       hasStarted = true;
-      void inDetachedTrace(undefined, () => sweepUntilLeaving(deps, sweepOnce, onFault));
-      if (makesPolls) void inDetachedTrace(undefined, () => startPoller(deps, poller, onFault));
+      void sweepUntilLeaving(deps, sweepOnce, onFault);
+      if (makesPolls) void startPoller(deps, poller, onFault);
     },
     wake: poller.wake,
     pollNow: (taskId) => bringForward(deps, taskId),
-    count: () => countPolledRuns(db),
+    pollInteraction: async (interactionId) => {
+      const taskId = await runOfInteraction(db, interactionId);
+      if (taskId !== undefined) await bringForward(deps, taskId);
+    },
+    count: () => countPolledRuns(db, deps.clock.now()),
     idle: async () =>
       poller.inFlight() === 0 &&
       hasSwept &&
-      (await countPolledRuns(db)) === 0 &&
+      (await scheduler?.isBusy()) !== true &&
+      (await countPolledRuns(db, deps.clock.now())) === 0 &&
       (await pendingStarts(db)).length === 0,
     watch,
   };

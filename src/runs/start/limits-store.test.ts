@@ -62,10 +62,12 @@ test("a refused start is neither stored nor sent, a joined one is not refused, a
   expect(await stage.store.db.selectFrom("research_tasks").select("task_id").execute()).toHaveLength(2);
 });
 
-test("a restart of an unknown start is limited like any start (T28)", async () => {
+test("a restart of an unknown start is limited like any start, and without a price reserves as much as before (T28)", async () => {
   const stage = await openRunner({ onTestFinished });
   const { db } = stage.store;
-  await insertRun(db, { task_id: "unknown", status: "start_unknown", interaction_id: null, model: "an-agent" });
+  const estimate_json = JSON.stringify({ usd: { min: 1, likely: 2, max: 3 } });
+  const unknownStart = { status: "start_unknown", interaction_id: null, model: "an-agent", estimate_json } as const;
+  await insertRun(db, { task_id: "unknown", ...unknownStart });
   await insertRun(db, { task_id: "other" });
   const deps = stage.deps();
   const unknown = { owner: "local", taskId: "unknown", newest: "unknown", interactionId: undefined };
@@ -77,4 +79,5 @@ test("a restart of an unknown start is limited like any start (T28)", async () =
   const resumed = await resumeAgentRun({ ...deps, limits: { ...START_LIMITS, unfinished: 2 } }, restart);
   expect(resumed.kind).toBe("restarted");
   if (resumed.kind === "restarted") await resumed.sending;
+  expect(await db.selectFrom("ledger").select("reserved_micros").execute()).toEqual([{ reserved_micros: 3_000_000 }]);
 });

@@ -64,10 +64,10 @@ async function countUnfinished(
 }
 
 /**
- * Called with the budgets when a start is certain to be new. Throws unless it may be made; returns whether a person has
+ * Called with the budgets, and with what is reserved if that is known, when a start is certain to be new. Throws unless it may be made; returns whether a person has
  * confirmed it.
  */
-export type CheckCost = (budgets: readonly BudgetState[]) => boolean;
+export type CheckCost = (budgets: readonly BudgetState[], maxUsd?: number) => boolean;
 
 export interface Admitted {
   isConfirmed: boolean;
@@ -78,10 +78,15 @@ export interface Admitted {
 export async function admitCost(
   transaction: Database,
   { budgets }: Pick<StartLimits, "budgets">,
-  { owner, now, maxUsd, checkCost }: { owner: string; now: number; maxUsd: number; checkCost: CheckCost | undefined },
+  {
+    owner,
+    now,
+    maxUsd,
+    checkCost,
+  }: { owner: string; now: number; maxUsd: number | undefined; checkCost: CheckCost | undefined },
 ): Promise<Admitted> {
   await lockExclusive(transaction, "starts");
   const states = await readBudgets(transaction, budgets, { owner, now });
-  const isConfirmed = checkCost?.(states) ?? false;
-  return { isConfirmed, warnings: await newWarnings(transaction, states, { owner, maxUsd }) };
+  const isConfirmed = checkCost?.(states, maxUsd) ?? false;
+  return { isConfirmed, warnings: await newWarnings(transaction, states, { owner, maxUsd: maxUsd ?? 0 }) };
 }

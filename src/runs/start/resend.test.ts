@@ -14,10 +14,10 @@ test("a Retry-After of 0 still pauses for a second (I8)", async (context) => {
 });
 
 test("a start whose labels were refused is sent again at once without them, unless it was cancelled meanwhile (I8)", async (context) => {
-  const refused = new AppError({ ...error, reason: "labels" });
+  const refused = new AppError({ ...error, reason: "extras" });
   const sender = await openSender(context, [{ kind: "refused", status: 400, error: refused }, TAKEN]);
   const taskId = await sender.start();
-  expect(sender.sent.map(({ omitsLabels }) => omitsLabels)).toEqual([false, true]);
+  expect(sender.sent.map(({ omitsExtras }) => omitsExtras)).toEqual([false, true]);
   expect(await rowOf(sender.db, taskId)).toMatchObject({ status: "running_async" });
   const cancelled = await openSender(context, [{ kind: "refused", status: 400, error: refused }, TAKEN]);
   const call = new AbortController();

@@ -20,8 +20,10 @@ export interface ResumeRequest {
   acceptDoubleCharge: boolean;
   /** The run that the user decided to send again; a later one is joined. */
   newest?: string | undefined;
-  /** Of a restart. */
+  /** Of a restart: whether it may be made. */
   checkCost?: CheckCost | undefined;
+  /** Of a restart: what it is expected to cost today. Without a price it keeps the estimate of its first start. */
+  estimate?: Record<string, unknown> | undefined;
   /** How a follow-up is sent again. */
   followup?: (() => Promise<(Followup & { variant: RequestVariant }) | undefined>) | undefined;
   /** Aborted when the call is cancelled; a restart that has not been sent yet is then not sent. */
@@ -80,13 +82,13 @@ async function resumeUnknown(deps: ResearchDeps, run: Run, request: ResumeReques
   }
   // Read for the state that is restarted: without its context a follow-up would be another question.
   const followup = run.followupContext === undefined ? undefined : await request.followup?.();
-  const { part, estimate } = run;
+  const { part } = run;
   const restarted = await startCarryingOn(deps, run, {
     from: "start_unknown",
     part,
     variant: followup?.variant ?? variantOf(run.options),
     followup,
-    estimate,
+    estimate: request.estimate ?? run.estimate,
     checkCost: request.checkCost,
     signal: request.signal,
   });
@@ -136,9 +138,7 @@ function nothingToResume(run: Run): AppError {
   const reason = cancelled ? "it was cancelled" : "it was never started at Google";
   return new AppError({
     code: completed ? "RESEARCH_ALREADY_COMPLETED" : "RESEARCH_FAILED",
-    message: completed
-      ? "This run is completed; there is nothing to resume."
-      : `This run cannot be resumed: ${reason}.`,
+    message: completed ? "This run is completed; there is nothing to retry." : `This run cannot be retried: ${reason}.`,
     suggestion: cancelled ? "The text that had arrived is kept, if any." : undefined,
     next: completed ? [{ do: "read" }] : [...(cancelled ? [{ do: "read" as const }] : []), { do: "start" }],
     run: aboutRun(run),

@@ -6,7 +6,6 @@ import { breakStore, error, LOST, openSender, type Sender, TAKEN } from "../../.
 import { request } from "../../../test/kit/store/runner.ts";
 import { ERROR, intended, NOW, restart } from "../../../test/kit/store/stored-start.ts";
 import { insertAttempt, insertRun, openDatabase, rowOf } from "../../../test/kit/store/store-rows.ts";
-import { type Attributes, setRecorder } from "../../telemetry/telemetry.ts";
 import { START_LEASE_MS } from "../lock-store.ts";
 import { findFiles } from "../file-store.ts";
 import { currentOf } from "../conversation-store.ts";
@@ -119,23 +118,4 @@ test("starts under way end with their lease even if it was lost (I8)", async () 
     leaseUntil,
   });
   expect(await pendingStarts(db)).toEqual([start("a", NOW + START_LEASE_MS), start("b", START_LEASE_MS)]);
-});
-
-test("each start is counted with its outcome (T9)", async (context) => {
-  const counted: [string, number, Attributes][] = [];
-  setRecorder({
-    inSpan: (_start, work) => work({ set: () => {}, fail: () => {} }),
-    inRun: (_taskId, _options, work) => work(),
-    add: (...count) => void counted.push(count),
-    measure: () => {},
-    traceIds: () => undefined,
-  });
-  context.onTestFinished(() => setRecorder(undefined));
-  const sender = await openSender(context, [TAKEN, LOST]);
-  await sender.start();
-  await sender.start({ forceNew: true });
-  expect(counted.filter(([name]) => name === "gemini_search.research.starts")).toEqual([
-    ["gemini_search.research.starts", 1, { outcome: "accepted" }],
-    ["gemini_search.research.starts", 1, { outcome: "unknown" }],
-  ]);
 });

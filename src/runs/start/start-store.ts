@@ -3,11 +3,19 @@
 import type { SentFile } from "../../gemini/research-agent.ts";
 import type { Transaction } from "kysely";
 import { budgetNotification } from "../../notifications/desktop.ts";
-import { enqueue, withdraw } from "../../notifications/outbox.ts";
+import { announce } from "../../notifications/announce.ts";
+import { withdraw } from "../../notifications/outbox.ts";
 import { type Database, storable, type Tables } from "../../store/database.ts";
 import { databaseNow } from "../../store/dialect.ts";
 import { hasAttempt, insertAttempt, newStartIds } from "../attempt-store.ts";
-import { giveWay, isNotCarriedOn, lockWithOrigin, repeatsUnknown, standAloneAgain } from "../conversation-store.ts";
+import {
+  giveWay,
+  isNotCarriedOn,
+  lockWithOrigin,
+  otherIdsOf,
+  repeatsUnknown,
+  standAloneAgain,
+} from "../conversation-store.ts";
 import { insertEvents } from "../event-store.ts";
 import { estimateOf } from "../history/run-estimate.ts";
 import { type LedgerKind, NO_COST_YET, release, reserve } from "../ledger/ledger-store.ts";
@@ -17,6 +25,8 @@ import { joinById, joinSameStart } from "./duplicate-start-store.ts";
 import { copyFiles, saveFiles } from "../file-store.ts";
 import type { Run, RunError, RunPart } from "../run.ts";
 import { runOf } from "../run-row.ts";
+import type { Occurrence } from "../schedules/schedule.ts";
+import { claimOccurrence } from "../schedules/schedule-store.ts";
 import { errorColumns, transition } from "../transition-store.ts";
 import { refuseAboveLimits, START_LIMITS, type StartLimits, admitCost, type CheckCost } from "./limits-store.ts";
 
@@ -35,6 +45,8 @@ export interface Intent extends Pick<Run, Kept | "query" | "title"> {
   /** Defaults to the opening question of a conversation. */
   part?: RunPart | undefined;
   carriesOn?: CarriedOn | undefined;
+  /** Claimed with the intent. */
+  occurrence?: Occurrence | undefined;
   /** Stored with the intent, so that a restart sends the same files. */
   files?: readonly SentFile[] | undefined;
   maxWaitMs: number;
@@ -85,7 +97,9 @@ export function commitIntent(
       repeated ??
       (join && joinKey !== undefined ? await joinSameStart(transaction, { ...intent, joinKey }) : undefined);
     if (same !== undefined) return { kind: "joined", taskId: same };
-    const maxUsd = estimateOf(intent.estimate).usd?.max ?? 0;
+    const maxUsd = estimateOf(intent.estimate).usd?.max;
+    if (intent.occurrence !== undefined)
+      await claimOccurrence(transaction, { ...intent, ...intent.occurrence, maxUsd });
     const { isConfirmed, warnings } = await admitCost(transaction, limits, { ...intent, maxUsd, checkCost });
     await refuseAboveLimits(transaction, limits, intent);
     const { taskId, attemptId } = ids;
@@ -106,7 +120,7 @@ export function commitIntent(
       model: intent.agent,
       kind: LEDGER_KINDS[intent.part ?? "question"],
       isConfirmed,
-      maxUsd,
+      maxUsd: maxUsd ?? 0,
       warned: warnings.map(({ mark }) => mark),
       at: created_at,
     });
@@ -130,20 +144,29 @@ function withNotices(intent: Intent, warnings: readonly BudgetWarning[]): Intent
   return notices.length === 0 ? intent : { ...intent, options: { ...intent.options, notice: notices.join(" ") } };
 }
 
-interface Announcement extends Pick<Intent, "enableNotifications" | "now"> {
+interface Warned extends Pick<Intent, "enableNotifications" | "now" | "owner" | "query" | "title"> {
   taskId: string;
   warnings: readonly BudgetWarning[];
 }
 
 async function announceWarnings(
   transaction: Transaction<Tables>,
-  { taskId, warnings, enableNotifications, now }: Announcement,
+  { taskId, warnings, enableNotifications, now, ...run }: Warned,
 ): Promise<void> {
   if (warnings.length === 0) return;
   const text = warnings.map((warning) => warning.text).join(" ");
   await insertEvents(transaction, taskId, [{ kind: "budget", text, at: now }]);
-  if (!enableNotifications) return;
-  await enqueue(transaction, { taskId, channel: "desktop", kind: "budget", payload: budgetNotification(text), now });
+  await announce(transaction, {
+    taskId,
+    owner: run.owner,
+    title: run.title ?? run.query,
+    earlierIds: () => otherIdsOf(transaction, taskId),
+    kind: "budget",
+    notification: budgetNotification(text),
+    onDesktop: enableNotifications,
+    message: text,
+    now,
+  });
 }
 
 const rowOf = (intent: Intent, taskId: string) => ({
@@ -162,6 +185,7 @@ const rowOf = (intent: Intent, taskId: string) => ({
   estimate_json: JSON.stringify(intent.estimate),
   parent_task_id: intent.parentTaskId ?? null,
   carries_on: intent.carriesOn?.taskId ?? null,
+  schedule_id: intent.occurrence?.scheduleId ?? null,
   followup_context: intent.followupContext ?? null,
   client: intent.client ?? null,
   enable_notifications: intent.enableNotifications ? (1 as const) : (0 as const),
@@ -179,7 +203,10 @@ const rowOf = (intent: Intent, taskId: string) => ({
  */
 async function undecided(transaction: Database, { taskId, from }: CarriedOn) {
   await lockRun(transaction, taskId);
-  const run = transaction.selectFrom("research_tasks").select(["title", "starred"]).where("task_id", "=", taskId);
+  const run = transaction
+    .selectFrom("research_tasks")
+    .select(["title", "tags", "starred", "schedule_id"])
+    .where("task_id", "=", taskId);
   return (
     run
       .where("status", "=", from)

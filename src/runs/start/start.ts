@@ -7,7 +7,6 @@ import type { BudgetState } from "../../costs/budget.ts";
 import type { AppError } from "../../errors.ts";
 import { materialToSend, type RequestVariant, type SentFile, type StartOutcome } from "../../gemini/research-agent.ts";
 import { failpoint } from "../../platform/failpoint.ts";
-import { add, inRun } from "../../telemetry/telemetry.ts";
 import { newStartIds } from "../attempt-store.ts";
 import { canHaveExpired } from "../poll/ask.ts";
 import { flushUnchargedFailures, guardLostCommit } from "../recovery/unsettled-starts.ts";
@@ -21,12 +20,15 @@ import { checkBeforeSending, refusalWhenLeaving, refuseBeforeIntent } from "./ch
 import { saveId } from "./save-id.ts";
 import type { CheckCost } from "./limits-store.ts";
 import type { Run, RunPart } from "../run.ts";
+import type { Occurrence } from "../schedules/schedule.ts";
 import { type CarriedOn, commitIntent, type Intent, recordStartFailure, type StartFailure } from "./start-store.ts";
 
-type Given = "client" | "enableNotifications" | "estimate" | "owner" | "parentTaskId" | "query" | "title";
+type Given = "client" | "enableNotifications" | "owner" | "parentTaskId" | "query" | "title";
 
 export interface StartRequest extends Pick<Run, Given> {
   agent: string;
+  /** Undefined without a price. */
+  estimate: Run["estimate"] | undefined;
   maxWaitMs: number;
   /** Maximum time that the call waits for the run to end. */
   callerWaitsMs?: number | undefined;
@@ -45,6 +47,8 @@ export interface StartRequest extends Pick<Run, Given> {
   insteadOf?: string | undefined;
   /** The notice shown to the user at the start, stored for callers that read the result later. */
   notice?: string | undefined;
+  /** The occurrence of a schedule that it starts. */
+  occurrence?: Occurrence | undefined;
   /** Aborted when the call is cancelled. Prevents the paid request if it was not sent yet; no effect afterwards. */
   signal?: AbortSignal | undefined;
 }
@@ -60,8 +64,8 @@ export async function startResearch(deps: ResearchDeps, request: StartRequest): 
   await flushUnchargedFailures(deps);
   const { owner, query, agent, parentTaskId, followup } = request;
   const joinKey = joinKeyOf({ ...request, followupOn: followup && parentTaskId });
-  const { client, title, files, estimate, enableNotifications, maxWaitMs, callerWaitsMs } = request;
-  const intent = { owner, client, query, title, agent, parentTaskId, files, estimate, joinKey };
+  const { client, title, files, estimate = {}, enableNotifications, maxWaitMs, callerWaitsMs, occurrence } = request;
+  const intent = { owner, client, query, title, agent, parentTaskId, files, estimate, joinKey, occurrence };
   const times = { enableNotifications, maxWaitMs, callerWaitsMs };
   const kind = { part: partOf(request), followupContext: followup?.context, options: optionsOf(request) };
   const begun = await begin(deps, { ...intent, ...times, ...kind }, { ...request, join: !request.forceNew });
@@ -89,7 +93,7 @@ interface CarryingOn extends Pick<StartRequest, "callerWaitsMs" | "checkCost" | 
 export async function startCarryingOn(
   deps: ResearchDeps,
   run: Run,
-  { from, part, estimate, callerWaitsMs, ...sent }: CarryingOn,
+  { from, part, estimate = {}, callerWaitsMs, ...sent }: CarryingOn,
 ): Promise<{ taskId: string; sending: Sending } | undefined> {
   refuseBeforeIntent(deps, sent.signal);
   const { owner, client, query, model: agent = "", parentTaskId, followupContext, enableNotifications } = run;
@@ -132,8 +136,7 @@ async function begin(
 }
 
 /** Sends an attempt whose intent is committed, and stores its outcome. */
-const sendAttempt = (deps: ResearchDeps, attempt: Attempt): Sending =>
-  deps.during(inRun(attempt.run.taskId, () => send(deps, attempt)));
+const sendAttempt = (deps: ResearchDeps, attempt: Attempt): Sending => deps.during(send(deps, attempt));
 
 interface Attempt {
   run: Run;
@@ -163,7 +166,7 @@ async function sendUntilSettled(deps: ResearchDeps, attempt: Attempt): Sending {
   const giveUpAt = clock.monotonic() + MAX_SENDING_MS;
   const loaded = await loadMaterial(deps, taskId, materialToSend(variant));
   let isUnsent = true;
-  let omitsLabels = false;
+  let omitsExtras = false;
   const withhold = (error: AppError): Sending => settle(deps, { ...attempt, isUnsent }, { kind: "withheld", error });
   if (loaded.kind === "refused") return withhold(loaded.error);
   for (let sends = 1; ; sends += 1) {
@@ -177,15 +180,15 @@ async function sendUntilSettled(deps: ResearchDeps, attempt: Attempt): Sending {
       files: loaded.files,
       mcpServers: loaded.mcpServers,
       labels: { run: taskId, attempt: attemptId },
-      omitsLabels,
+      omitsExtras,
       checkBeforeSending: () => checkBeforeSending(deps, { taskId, attemptId, signal }),
       // Neither the call nor a shutdown may abort this request: without its response a paid run would lose its id.
       signal: new AbortController().signal,
     });
     failpoint("after-post");
     isUnsent &&= hasNotReachedGoogle(outcome);
-    if (!omitsLabels && refusesLabels(outcome)) {
-      omitsLabels = true;
+    if (!omitsExtras && refusesExtras(outcome)) {
+      omitsExtras = true;
       continue;
     }
     const fallback = await fallBackToStoredReport(deps, attempt, outcome);
@@ -222,8 +225,8 @@ function pauseAfter(outcome: StartOutcome, sends: number): number | undefined {
 }
 
 /** Google has taken labels back before. A 400 is not charged, and the research does not need them. */
-const refusesLabels = (outcome: StartOutcome): boolean =>
-  outcome.kind === "refused" && outcome.error.reason === "labels";
+const refusesExtras = (outcome: StartOutcome): boolean =>
+  outcome.kind === "refused" && outcome.error.reason === "extras";
 
 const hasNotReachedGoogle = (outcome: StartOutcome): boolean =>
   outcome.kind === "not_sent" ||
@@ -232,7 +235,6 @@ const hasNotReachedGoogle = (outcome: StartOutcome): boolean =>
 
 /** `isUnsent`: none of the requests of this attempt has reached Google. */
 async function settle(deps: ResearchDeps, attempt: Attempt & { isUnsent: boolean }, outcome: StartOutcome): Sending {
-  add("gemini_search.research.starts", 1, { outcome: outcome.kind });
   if (outcome.kind !== "accepted") {
     const failure = failureOf(attempt, outcome, deps.clock.now());
     return recordFailure(deps, isMissingPlan(attempt, outcome) ? await withoutPlan(deps, attempt, failure) : failure);

@@ -31,6 +31,8 @@ const tablesOfRuns = (isPostgres: boolean): Statement[] => {
       part text not null default 'question' check (part in ('question', 'plan', 'research', 'followup', 'table')),
       query text not null,
       title text,
+      tags text,
+      note text,
       starred integer not null default 0,
       archived integer not null default 0,
       status text not null default 'pending' check (status in ('pending', 'running', 'running_async', 'start_unknown',
@@ -53,6 +55,7 @@ const tablesOfRuns = (isPostgres: boolean): Statement[] => {
       followup_context text check (followup_context in ('google', 'stored_report')),
       carries_on text references research_tasks (task_id) deferrable,
       gave_way integer not null default 0,
+      schedule_id text,
       enable_notifications integer not null default 1,
       caller_waits_until bigint,
       created_at bigint not null,
@@ -109,7 +112,8 @@ const tablesOfRuns = (isPostgres: boolean): Statement[] => {
       micros bigint not null,
       incomplete integer not null default 0,
       estimated integer not null default 0,
-      warned text
+      warned text,
+      schedule_id text
     )`,
     sql`create table research_results (
       task_id text primary key references research_tasks (task_id),
@@ -124,7 +128,9 @@ const tablesOfRuns = (isPostgres: boolean): Statement[] => {
       saved_at bigint not null,
       links_resolved_at bigint,
       citations_checked_at bigint,
-      search_rowid integer
+      search_rowid integer,
+      report_hash text,
+      claims_json text
     )`,
     sql`create table research_files (
       task_id text not null references research_tasks (task_id) on delete cascade,
@@ -133,11 +139,6 @@ const tablesOfRuns = (isPostgres: boolean): Statement[] => {
       facts_json text,
       content ${bytes} not null,
       primary key (task_id, kind, n)
-    )`,
-    sql`create table research_claims (
-      task_id text primary key references research_tasks (task_id) on delete cascade,
-      report_hash text not null,
-      claims_json text not null
     )`,
     sql`create table research_pages (
       task_id text not null references research_tasks (task_id) on delete cascade,
@@ -193,7 +194,36 @@ const otherTables = (isPostgres: boolean): Statement[] => [
     claimed_by text,
     claimed_at bigint,
     sent_at bigint,
+    attempts integer not null default 0,
     unique (task_id, channel, kind)
+  )`,
+  sql`create table schedules (
+    schedule_id text primary key,
+    owner text not null,
+    operation text not null check (operation in ('search', 'deep_search', 'start_deep_research')),
+    input_json text not null,
+    rule_json text not null,
+    budget_micros bigint not null,
+    paused integer not null default 0,
+    next_at bigint,
+    last_at bigint,
+    problem text check (problem in ('budget', 'limit', 'unfinished', 'unavailable', 'failed')),
+    told_until bigint not null default 0,
+    created_at bigint not null,
+    updated_at bigint not null
+  )`,
+  sql`create table webhooks (
+    webhook_id text primary key,
+    owner text not null,
+    url text not null,
+    secret text,
+    shape text not null check (shape in ('standard', 'slack', 'teams', 'ntfy', 'mcp')),
+    events text not null,
+    task_id text,
+    is_private integer not null default 0,
+    created_at bigint not null,
+    expires_at bigint,
+    disabled text
   )`,
   sql`create table processes (
     process_id text primary key,
@@ -246,6 +276,7 @@ const INDEXES = [
   byTasks("owner, archived, status, created_at, task_id"),
   byTasks("owner, archived, kind, created_at, task_id"),
   byTasks("owner, starred, archived, created_at, task_id", "where starred = 1"),
+  byTasks("owner, tags", "where tags is not null"),
   byTasks("status, next_poll_at"),
   byTasks("join_key, created_at"),
   // For the retention sweep, which would otherwise read every run.
@@ -255,6 +286,8 @@ const INDEXES = [
   byTasks("parent_task_id", "where parent_task_id is not null"),
   // For lists, and for deletions like the one above.
   byTasks("carries_on", "where carries_on is not null"),
+  // The runs of a schedule, the last one first.
+  byTasks("schedule_id, created_at", "where schedule_id is not null"),
   // A plan is changed or approved once, and an unknown start is sent again once, however many calls ask for it.
   sql`create unique index research_tasks_carried_on_once on research_tasks (carries_on)
     where carries_on is not null and gave_way = 0`,
@@ -268,10 +301,15 @@ const INDEXES = [
   sql`create index ledger_by_day on ledger (day, owner, micros)`,
   sql`create index ledger_warned on ledger (day) where warned is not null`,
   sql`create index ledger_by_task_id on ledger (task_id)`,
+  sql`create index ledger_by_schedule_id on ledger (schedule_id) where schedule_id is not null`,
+  sql`create index schedules_by_owner on schedules (owner, created_at)`,
+  sql`create index schedules_by_next_at on schedules (next_at) where next_at is not null`,
   sql`create index research_results_by_saved_at on research_results (saved_at)`,
   // An event of Google's stream is stored once, even if it is received several times; and a round.
   sql`create unique index research_events_by_event_key on research_events (task_id, event_key)`,
   sql`create index notification_outbox_by_channel on notification_outbox (channel, claimed_at, outbox_id)`,
+  sql`create index notification_outbox_unsent on notification_outbox (not_before) where sent_at is null`,
+  sql`create index webhooks_by_owner on webhooks (owner)`,
   sql`create index leases_by_pool on leases (pool)`,
   // One live token per name, even if two commands add it at the same time.
   sql`create unique index access_tokens_by_live_name on access_tokens (name) where revoked_at is null`,
@@ -301,6 +339,8 @@ const SHOWN = [
   "usage_final",
   "error_code",
   "title",
+  "tags",
+  "note",
   "starred",
   "archived",
 ];

@@ -3,7 +3,7 @@
  * sleeps, because the driver's busy timeout would block the event loop, and reports errors with a suggestion.
  */
 
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { accessSync, constants, statfsSync } from "node:fs";
 import { dirname } from "node:path";
@@ -190,9 +190,9 @@ class FileConnection implements DatabaseConnection {
 const isRead = ({ query, sql }: CompiledQuery): boolean => SelectQueryNode.is(query) || /^\s*select\s/i.test(sql);
 
 function run<Row>(handle: DatabaseSync, query: CompiledQuery): QueryResult<Row> {
-  const statement = handle.prepare(query.sql);
   const values = query.parameters.map(bindable);
-  if (statement.columns().length > 0) {
+  const { statement, returnsRows } = prepare(handle, query.sql, values);
+  if (returnsRows) {
     const rows = statement.all(...values);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Kysely knows the type of a row, the driver does not
     return { rows: rows as Row[] };
@@ -200,6 +200,39 @@ function run<Row>(handle: DatabaseSync, query: CompiledQuery): QueryResult<Row> 
   const { changes, lastInsertRowid } = statement.run(...values);
   return { rows: [], insertId: BigInt(lastInsertRowid), numAffectedRows: BigInt(changes) };
 }
+
+interface Prepared {
+  statement: StatementSync;
+  returnsRows: boolean;
+}
+
+/** By handle and text, the least recently used first. Closing a handle frees its statements. */
+const prepared = new WeakMap<DatabaseSync, Map<string, Prepared>>();
+/** More than the product has; those with lists of values have a text for each length. A statement takes some kilobytes. */
+const MAX_STATEMENTS = 200;
+/** Until its next use a statement keeps its values. */
+const MAX_KEPT_CHARACTERS = 10_000;
+
+/** Compiling a statement and describing its columns takes longer than to run most of ours. */
+function prepare(handle: DatabaseSync, sql: string, values: readonly Bindable[]): Prepared {
+  const statements = prepared.get(handle) ?? new Map<string, Prepared>();
+  const found = statements.get(sql) ?? compile(handle, sql);
+  statements.delete(sql);
+  if (values.some((value) => sizeOf(value) > MAX_KEPT_CHARACTERS)) return found;
+  statements.set(sql, found);
+  const [oldest] = statements.size > MAX_STATEMENTS ? statements.keys() : [];
+  if (oldest !== undefined) statements.delete(oldest);
+  prepared.set(handle, statements);
+  return found;
+}
+
+function compile(handle: DatabaseSync, sql: string): Prepared {
+  const statement = handle.prepare(sql);
+  return { statement, returnsRows: statement.columns().length > 0 };
+}
+
+const sizeOf = (value: Bindable): number =>
+  typeof value === "string" || value instanceof Uint8Array ? value.length : 0;
 
 type Bindable = null | number | bigint | string | Uint8Array;
 

@@ -71,6 +71,17 @@ describe("the file", () => {
     expect(check.rows[0]?.integrity_check).toBe("ok");
   });
 
+  test("a query that is repeated after another process has added a column returns its values (P1)", async () => {
+    const read = () => sql<object>`select * from repeated order by id`.execute(store.db);
+    const other = await openSqlite(join(directory, "deep_research.db"), log);
+    await sql`create table repeated (id integer)`.execute(other.db);
+    await sql`insert into repeated values (1)`.execute(other.db);
+    expect((await read()).rows).toEqual([{ id: 1 }]);
+    await sql`alter table repeated add column word text default 'new'`.execute(other.db);
+    expect((await read()).rows).toEqual([{ id: 1, word: "new" }]);
+    await other.close();
+  });
+
   test("written by a newer program is read, not written, and the answer says so", async () => {
     const run = newRun();
     await insertRunning(store.db, run);

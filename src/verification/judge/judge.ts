@@ -5,8 +5,9 @@
  * its maximum cost before it is sent, so that no report costs more than the user's limit.
  */
 
-import { type Evidence, MAX_CLAIM_CHARACTERS } from "../../claims/evidence.ts";
+import type { Evidence } from "../../claims/evidence.ts";
 import type { Cost, CostOf } from "../../costs/actual.ts";
+import type { Budgets } from "../../costs/budget.ts";
 import { JUDGE_MODEL } from "../../costs/prices.ts";
 import type { DecisionOutcome, DecisionRequest } from "../../gemini/decisions.ts";
 import { NO_USAGE } from "../../gemini/search-backend.ts";
@@ -39,6 +40,7 @@ export interface JudgeDeps {
   decide(request: DecisionRequest): Promise<DecisionOutcome>;
   /** In US dollars for one report, over all its checks. */
   maxUsd: number;
+  budgets: Budgets;
 }
 
 /** A key without the model costs a request an hour, and is noticed to have it within one. */
@@ -48,7 +50,6 @@ const MAX_RETRY_PAUSE_MS = 3_000;
 
 const BLOCKED = "Google's content filters refuse to judge a page.";
 const INCOMPLETE = "Google's answer was incomplete.";
-const TOO_LONG = "The sentence is too long.";
 
 export function createJudge(deps: JudgeDeps): Judge {
   const { clock } = deps;
@@ -76,7 +77,7 @@ export function createJudge(deps: JudgeDeps): Judge {
     judge: async ({ taskId, page, claims }, limits) => {
       const result: Result = { judged: new Map(), unjudged: new Map(), isRefused: false };
       const isComplete = await inTurn(taskId, async () => {
-        for (const batch of batchesOf(withoutLong(result, claims))) {
+        for (const batch of batchesOf(claims)) {
           if (limits.signal.aborted || clock.monotonic() >= limits.deadline) return false;
           await judgeBatch(result, batch, { taskId, request: requestAbout(page, batch), limits });
         }
@@ -105,15 +106,6 @@ type Result = { judged: Map<number, number | undefined>; unjudged: Map<string, n
 
 const count = ({ unjudged }: Result, why: string, claims: number): void =>
   void unjudged.set(why, (unjudged.get(why) ?? 0) + claims);
-
-/** The beginning of a sentence is not what it says, and a question without an end could exceed Google's limit. */
-const withoutLong = (result: Result, claims: readonly OpenClaim[]): OpenClaim[] =>
-  claims.filter(({ n, text }) => {
-    const isShort = text.length <= MAX_CLAIM_CHARACTERS;
-    if (!isShort) result.judged.set(n, undefined);
-    if (!isShort) count(result, TOO_LONG, 1);
-    return isShort;
-  });
 
 type Answered = Extract<DecisionOutcome, { kind: "answered" }>;
 
@@ -146,16 +138,18 @@ async function ask(deps: JudgeDeps, asked: Asked): Promise<AskOutcome> {
 }
 
 async function askOnce(deps: JudgeDeps, { taskId, request }: Asked): Promise<AskOutcome> {
-  const { db, clock, log, costOf, keyFingerprint, maxUsd: limitUsd } = deps;
+  const { db, clock, log, costOf, keyFingerprint, budgets, maxUsd: limitUsd } = deps;
   const at = clock.now();
   const costOfInput = (input: number): Cost => costOf({ ...NO_USAGE, input }, JUDGE_MODEL, at);
   const entry = { entryId: crypto.randomUUID(), taskId, model: JUDGE_MODEL, keyFingerprint };
   const maxUsd = costOfInput(maxInputTokens(request)).usd ?? Infinity;
-  const reserved = await reserveJudgeRequest(db, { ...entry, maxUsd, limitUsd, now: at });
+  const reserved = await reserveJudgeRequest(db, { ...entry, maxUsd, limitUsd, budgets, now: at });
   if (reserved === "deleted") return { kind: "deleted", why: "The run was deleted." };
   if (reserved === "over") {
     return { kind: "over", why: `The limit of $${limitUsd} for this report is reached (VERIFY_JUDGE).` };
   }
+  if (reserved === "over_budget")
+    return { kind: "over", why: "The hard limit of a budget leaves no room for the request." };
   const outcome = await deps.decide(request);
   const inputTokens = outcome.kind === "refused" ? 0 : outcome.kind === "answered" ? outcome.inputTokens : undefined;
   // What may have been charged without being reported stays counted at its maximum.

@@ -69,7 +69,7 @@ const MIN_BYTES_PER_SECOND = 10_000;
 const RATE_APPLIES_AFTER_S = 5;
 
 /** Counts the bytes as they arrive: the Content-Length may be wrong. */
-async function readBytes({ body }: Request, maxBytes: number): Promise<Uint8Array> {
+export async function readBytes({ body }: Request, maxBytes: number): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   if (body === null) return Buffer.concat(pieces);
   const reader = body.getReader();

@@ -11,8 +11,8 @@ import { jsonResponse, readJsonBody } from "./json.ts";
 export interface KeyEntry {
   /** From a browser on this machine, with no proxy between, through which other machines would come. */
   isLocal: (context: Context) => boolean;
-  /** Reads the settings again, so that the saved key is used; undefined where that takes a new process. */
-  restart: (() => Promise<void>) | undefined;
+  /** Reads the settings again, so that the saved key is used. */
+  restart: () => Promise<void>;
 }
 
 /** A key is sent as a header. */
@@ -22,10 +22,7 @@ export function serveKey(web: Hono<CallerEnv>, { config, deps }: App, { isLocal,
   const isMissing = async (): Promise<boolean> =>
     config.settings.GEMINI_API_KEY === undefined && !config.vertex && (await deps.searchObstacle()) !== undefined;
   const mayEnter = (context: Context<CallerEnv>): boolean =>
-    restart !== undefined &&
-    config.configDirWritable &&
-    context.get("caller").owner === LOCAL_OWNER &&
-    isLocal(context);
+    config.configDirWritable && context.get("caller").owner === LOCAL_OWNER && isLocal(context);
   let isTesting = false;
   let isSaved = false;
   web.get("/api/key", async (context) => {
@@ -34,7 +31,7 @@ export function serveKey(web: Hono<CallerEnv>, { config, deps }: App, { isLocal,
     return jsonResponse({ is_missing: await isMissing(), file } satisfies KeyView);
   });
   web.post("/api/key", async (context) => {
-    if (restart === undefined || !mayEnter(context)) throw notHere();
+    if (!mayEnter(context)) throw notHere();
     const { key: given, untested } = await readJsonBody(context.req.raw);
     if (isTesting) throw refused("Another key is being tested.", "BUSY");
     const key = typeof given === "string" ? given.trim() : "";

@@ -179,7 +179,7 @@ function streamRunUpdates(deps: OperationDeps, watched: WatchedRun, send: Send):
     pushAgain = isPushing;
     if (isStopped || isPushing) return;
     isPushing = true;
-    // If the store cannot be read, the dashboard's next request reports it.
+    // If the store cannot be read, the page's next request reports it.
     await pushChanges(deps, { watched, sent, send }).catch(() => undefined);
     isPushing = false;
     if (isStopped) sent.followed?.leave();

@@ -2,6 +2,7 @@
 
 import type { Hono } from "hono";
 import type { App } from "../../app.ts";
+import { compareReports } from "../../operations/compare-reports.ts";
 import {
   ADDITIONS,
   htmlFile,
@@ -10,6 +11,7 @@ import {
   tableAsFile,
   wordFile,
 } from "../../operations/parts/report-file.ts";
+import { perform } from "../../operations/perform.ts";
 import { reportPage } from "../../operations/parts/report-html.ts";
 import { BIBLIOGRAPHY_FILES } from "../../reports/bibliography/bibliography-formats.ts";
 import { TABLE_FORMATS } from "../../reports/table/table-files.ts";
@@ -17,10 +19,11 @@ import { type FileEnding, titledFileName } from "../../reports/files/file-name.t
 import type { Picture } from "../../reports/pictures/picture.ts";
 import { suggestionFrame } from "../../reports/suggestions/frame.ts";
 import { findPicture } from "../../runs/file-store.ts";
-import { jsonResponse } from "./json.ts";
+import { jsonResponse, outcomeResponse } from "./json.ts";
 import { requestedRun } from "./runs-routes.ts";
 import type { CallerEnv } from "../../caller.ts";
-import { NONCE_MARK, type ReportPart, type ReportView } from "../wire.ts";
+import { isoTime } from "../../platform/clock.ts";
+import { type EarlierReports, NONCE_MARK, type ReportPart, type ReportView } from "../wire.ts";
 
 export function serveReports(web: Hono<CallerEnv>, { deps }: App): void {
   web.get("/api/runs/:id/report", async (context) => {
@@ -45,6 +48,25 @@ export function serveReports(web: Hono<CallerEnv>, { deps }: App): void {
     if (html === undefined) return context.notFound();
     const part: ReportPart = { html };
     return jsonResponse(part);
+  });
+  web.get("/api/runs/:id/changes", async (context) => {
+    const { taskId } = await requestedRun(deps, context);
+    const call = { ...context.get("caller"), client: "page", wholeReports: true, progress: () => {} };
+    const signal = AbortSignal.any([context.req.raw.signal, deps.leaving]);
+    const earlier = context.req.query("earlier");
+    const input = { task_id: taskId, ...(earlier === undefined ? {} : { earlier }) };
+    return outcomeResponse(await perform(compareReports, deps, { input, call: { ...call, signal } }));
+  });
+  web.get("/api/runs/:id/earlier", async (context) => {
+    const run = await requestedRun(deps, context);
+    const { earlierReports } = await import("../../operations/question/asked-before.ts");
+    const view: EarlierReports = {
+      reports: (await earlierReports(deps, run)).map(({ taskId, createdAt }) => ({
+        task_id: taskId,
+        created_at: isoTime(createdAt),
+      })),
+    };
+    return jsonResponse(view);
   });
   web.get("/api/runs/:id/pictures/:n", async (context) => {
     const { taskId } = await requestedRun(deps, context);
@@ -85,6 +107,7 @@ const pictureResponse = ({ content, mimeType }: Picture): Response =>
   });
 
 const TYPES: Record<FileEnding, string> = {
+  zip: "application/zip",
   md: "text/markdown; charset=utf-8",
   html: "text/html; charset=utf-8",
   docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
@@ -95,11 +118,18 @@ const TYPES: Record<FileEnding, string> = {
 };
 
 /** The page cannot save pictures beside a file, so a Markdown file only mentions them. */
-export function download({ title, text, ending }: SavedContent, type = TYPES[ending]): Response {
+export const download = ({ title, text, ending }: SavedContent, type?: string): Response =>
+  attachment({ title, ending, content: typeof text === "function" ? text("") : text }, type);
+
+interface Attachment extends Pick<SavedContent, "title" | "ending"> {
+  content: ConstructorParameters<typeof Response>[0];
+}
+
+export function attachment({ title, ending, content }: Attachment, type = TYPES[ending]): Response {
   const name = titledFileName({ title, ending }, 1);
   // The name has no quotation marks. Clients without RFC 6266 get its ASCII characters.
   const plain = name.replaceAll(/[^\x20-\x7e]+/g, "_");
-  return new Response(typeof text === "function" ? text("") : text, {
+  return new Response(content, {
     headers: {
       "content-type": type,
       "content-disposition": `attachment; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(name)}`,

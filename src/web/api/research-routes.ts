@@ -1,10 +1,10 @@
 /** Routes that act: ask, estimate, start, cancel, delete and resume, by the same operations as on every other transport. */
 
-import { hash } from "node:crypto";
 import type { Context, Hono } from "hono";
 import type { z } from "zod";
 import type { App } from "../../app.ts";
 import { AppError } from "../../errors.ts";
+import { uuidOf } from "../../platform/uuid.ts";
 import { cancelResearch } from "../../operations/cancel-research.ts";
 import { deepSearchOperation } from "../../operations/deep-search.ts";
 import { askFollowup } from "../../operations/followup/ask-followup.ts";
@@ -65,7 +65,15 @@ export function serveResearch(web: Hono<CallerEnv>, app: App): void {
     const asked = { input: start, call: { ...callOf(context), expectedTokens: expected } };
     const question = consentQuestion(await questionFor(startDeepResearch, deps, asked));
     const isVague = (await clarificationFor(startDeepResearch, deps, asked)) !== undefined;
-    const estimate = { ...outcome.structured, question, is_vague: isVague } satisfies EstimateView;
+    const { owner } = context.get("caller");
+    const planned = { query: String(query), agent: outcome.structured.model, owner, plan: "wanted" } as const;
+    const plan = start["plan"] === true ? await deps.estimatePlan(planned) : undefined;
+    const estimate = {
+      ...outcome.structured,
+      question,
+      is_vague: isVague,
+      plan_usd: plan?.usd.likely,
+    } satisfies EstimateView;
     return outcomeResponse({ ...outcome, structured: estimate });
   });
   web.post("/api/research", async (context) => {
@@ -136,7 +144,7 @@ function requireSeen(run: Run, seenStatus: string): void {
 }
 
 /** Performs operations for the caller of a request. */
-function createActor({ deps, shutdown }: App) {
+export function createActor({ deps, shutdown }: App) {
   const callOf = (context: Context<CallerEnv>): Call => ({
     ...context.get("caller"),
     client: CLIENT,
@@ -144,7 +152,7 @@ function createActor({ deps, shutdown }: App) {
     signal: deps.leaving,
     since: deps.clock.monotonic(),
     progress: () => {},
-    // The dashboard does not wait for a report: a start returns when Google has accepted or refused it.
+    // The page does not wait for a report: a start returns when Google has accepted or refused it.
     returnWhen: AbortSignal.abort(),
   });
   /** Not aborted by a disconnect: the action is completed, and a process that shuts down waits for it. */
@@ -178,12 +186,6 @@ function searchAnswer(started: TaskOrOutcome | Pick<Run, "taskId" | "status">): 
   if ("outcome" in started) return outcomeResponse(started.outcome);
   const status = "status" in started ? started.status : "running";
   return outcomeResponse({ failed: false, structured: { task_id: started.taskId, status } satisfies Acted, text: "" });
-}
-
-/** A UUID v4 whose random part is a hash, so that the same value has the same id. */
-function uuidOf(value: unknown): string {
-  const hex = hash("sha256", JSON.stringify(value));
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
 interface Act<Output extends Record<string, unknown>> {

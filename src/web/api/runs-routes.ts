@@ -5,6 +5,7 @@ import { z } from "zod";
 import type { App } from "../../app.ts";
 import { countMatches, libraryInput, runPage } from "../../operations/list-research.ts";
 import { organizeRun } from "../../operations/organize-run.ts";
+import { listTags } from "../../runs/library/organize-store.ts";
 import { parseInput, perform, questionFor } from "../../operations/perform.ts";
 import { readTimeline } from "../../runs/history/timeline.ts";
 import { countListed, type ListCounts } from "../../runs/library/count-store.ts";
@@ -57,6 +58,7 @@ export function serveRuns(web: Hono<CallerEnv>, { deps, shutdown }: App): void {
     const page: RunPage = {
       runs: runs.map(({ run, found }) => ({ ...headOf(run, now), root_id: roots.get(run.taskId)?.taskId, found })),
       roots: [...others.values()].filter(({ taskId }) => !listed.has(taskId)).map((root) => headOf(root, now)),
+      tags: await listTags(db, owner),
       next_cursor,
       ...withTotal(counts),
       found: matches && withTotal(matches),

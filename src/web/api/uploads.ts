@@ -1,4 +1,4 @@
-/** Files that the dashboard uploads with a start: read into memory, within bounds, and held only for the start. */
+/** Files that the page uploads with a start: read into memory, within bounds, and held only for the start. */
 
 import { z } from "zod";
 import { AppError } from "../../errors.ts";
@@ -67,7 +67,7 @@ const attachmentsField = z
   .max(MAX_FILES)
   .default([]);
 
-/** The tokens of files that the dashboard has not uploaded yet. */
+/** The tokens of files that the page has not uploaded yet. */
 export function expectedTokens(attachments: unknown): number {
   const parsed = attachmentsField.safeParse(attachments);
   if (!parsed.success) throw invalid("attachments must be up to ten files with name and bytes.");

@@ -21,7 +21,7 @@ import { milestones, readTimeline, type RunTimelineEntry, timelineEntriesAfter }
 import { readLive, timelineEntry } from "../../operations/view/read-view.ts";
 import type { CardPlan, RunCardView } from "../wire.ts";
 
-/** A card has room for these; the dashboard shows all. */
+/** A card has room for these; the page shows all. */
 const MAX_ENTRIES = 200;
 /** How many of the newest runs are compared with a question, and how long ago they may have ended. */
 const MAX_COMPARED = 20;

@@ -1,14 +1,14 @@
 /**
- * Entry point of the dashboard: renders the frame and the view of the current URL. Home (the form of `start/` and the list
+ * Entry point of the page: renders the frame and the view of the current URL. Home (the form of `start/` and the list
  * of `runs/`), a run (`run/`, with its `report/` and the checks of its `citations/`) and the costs read what they show from
  * `/api`, and `live/` keeps it current. The run card of a chat (`chat/`) has an entry of its own.
  */
 
 import { render } from "preact";
 import { Frame } from "./app/frame.tsx";
-import { FiguresView } from "./figures.tsx";
 import { reloadWhenUserChanges } from "./app/browser-storage.ts";
 import { followLinks, type Route, useRoute } from "./app/router.ts";
+import { LazyView } from "./app/lazy-view.tsx";
 import { HomeView } from "./home.tsx";
 import { RunView } from "./run/view.tsx";
 
@@ -17,10 +17,18 @@ function Page() {
   return <Frame route={route}>{viewOf(route)}</Frame>;
 }
 
+const costs = async () => (await import("./costs.tsx")).CostsView;
+const schedules = async () => (await import("./schedules.tsx")).SchedulesView;
+const notifications = async () => (await import("./notifications.tsx")).NotificationsView;
+const changes = async () => (await import("./changes.tsx")).ChangesView;
+
 function viewOf(route: Route) {
   if (route.view === "home") return <HomeView filter={route.filter} />;
   if (route.view === "run") return <RunView key={route.taskId} taskId={route.taskId} />;
-  if (route.view === "figures") return <FiguresView filter={route.filter} />;
+  if (route.view === "costs") return <LazyView key="costs" load={costs} filter={route.filter} />;
+  if (route.view === "schedules") return <LazyView key="schedules" load={schedules} filter={route.filter} />;
+  if (route.view === "notifications") return <LazyView key="notifications" load={notifications} />;
+  if (route.view === "changes") return <LazyView key={route.taskId} load={changes} taskId={route.taskId} />;
   return (
     <div class="stack">
       <h1>Page not found</h1>

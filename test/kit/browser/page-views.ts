@@ -121,15 +121,15 @@ export const VIEWS: View[] = [
   },
   {
     name: "unknown",
-    caption: "An unconfirmed start and its three choices.",
+    caption: "A start of which Google did not say whether it was accepted, and its three choices.",
     open: goto(`/runs/${UNKNOWN_RUN}`, ".actions"),
   },
   {
     name: "adopt",
     open: async (page) => {
       await goto(`/runs/${UNKNOWN_RUN}`, ".actions")(page);
-      await page.getByRole("button", { name: "Link existing run…" }).click();
+      await page.getByRole("button", { name: "Use Google's run…" }).click();
     },
   },
-  { name: "figures", caption: "What was spent, by day, kind and model.", open: goto("/figures", ".figures table") },
+  { name: "costs", caption: "What was spent, by day, kind and model.", open: goto("/costs", ".figures table") },
 ];

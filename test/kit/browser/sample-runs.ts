@@ -48,7 +48,7 @@ export async function insertSampleRuns(configDir: string, runs: readonly SampleR
   }
 }
 
-async function insertSampleRun(db: Database, { row, report, events = [], attempt }: SampleRun): Promise<void> {
+export async function insertSampleRun(db: Database, { row, report, events = [], attempt }: SampleRun): Promise<void> {
   const { cost_usd: usd, ...columns } = row;
   const { task_id: taskId } = row;
   const at = row.created_at ?? 1;
@@ -108,6 +108,7 @@ const DEFAULT_ROW: Omit<TaskRow, "task_id" | "created_at" | "started_at" | "upda
   part: "question",
   carries_on: null,
   gave_way: 0,
+  schedule_id: null,
   poll_key: null,
   poll_rank: 0,
   odd_answer: null,
@@ -115,6 +116,8 @@ const DEFAULT_ROW: Omit<TaskRow, "task_id" | "created_at" | "started_at" | "upda
   caller_waits_until: null,
   joined_at: null,
   title: null,
+  tags: null,
+  note: null,
   starred: 0,
   archived: 0,
   enable_notifications: 0,

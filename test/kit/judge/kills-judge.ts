@@ -220,6 +220,8 @@ function judgeNotifications(world: Records, { runs, notices: rows }: Stored) {
     const isPlan = part === "plan";
     // A change of a plan that fails leaves the plan before it.
     if (isPlan && status === "failed") continue;
+    // The run of a schedule, by what changed since the one before it.
+    if (status === "completed" && announced.has(`${task_id} changed`)) continue;
     if (!announced.has(`${task_id} ${isPlan ? "plan" : status}`))
       broken.push(`Run ${task_id} is ${status} without a notification.`);
   }
@@ -228,10 +230,15 @@ function judgeNotifications(world: Records, { runs, notices: rows }: Stored) {
 }
 
 const timesShown = (lines: string[], { kind, task_id }: StoredNotice): number =>
-  lines.filter((line) => line.startsWith(`${TITLES[kind] ?? ""} | ${task_id.slice(0, 8)}`)).length;
+  lines.filter((line) => {
+    // Of the search of a schedule.
+    const title = TITLES[kind]?.replace("Deep Research", "Search") ?? "";
+    return [TITLES[kind], title].some((one) => line.startsWith(`${one ?? ""} | ${task_id.slice(0, 8)}`));
+  }).length;
 
 const TITLES: Partial<Record<string, string>> = {
   plan: "Research Plan Ready",
+  changed: "What Changed",
   completed: "Deep Research Complete",
   failed: "Deep Research Failed",
 };

@@ -15,6 +15,9 @@ export const KILL_POINTS = {
   save: ["after-temp-write", "after-rename"],
 } as const;
 
+/** Of a schedule: before an occurrence is claimed, and after each step of its start. */
+export const SCHEDULE_KILL_POINTS = ["before-occurrence", ...KILL_POINTS.start, "after-search-claim"] as const;
+
 type KillTrigger = keyof typeof KILL_POINTS;
 type Kill = { trigger: KillTrigger; point: string } | { trigger: "random" };
 

@@ -53,6 +53,7 @@ async function addRun(db: Database, number: number, runs: number): Promise<void>
     task_id,
     query: `Question ${number} ${text.slice(0, 100)}`,
     title: number % 4 === 0 ? `Titled${number} ${text.slice(0, 100)}` : null,
+    tags: number % 6 === 0 ? ` tag${number} heating ` : null,
     starred: number % 5 === 0 ? 1 : 0,
     archived: number % 8 === 0 ? 1 : 0,
     owner: number % 3 === 0 ? "local" : "ann",
@@ -95,7 +96,7 @@ async function addResult(db: Database, task_id: string, { text, number }: { text
       suggestions: number % 4 === 0 ? deflateRawSync(JSON.stringify([text])) : null,
       partial: 0,
       saved_at: number,
-      search_rowid: number === 2 ? null : await addToSearch(db, { taskId: task_id, query, report }),
+      search_rowid: number === 2 ? null : await addToSearch(db, { taskId: task_id, query, report, sources: [] }),
     })
     .execute();
 }
@@ -112,6 +113,11 @@ async function addRest(db: Database): Promise<void> {
     await db
       .insertInto("notification_outbox")
       .values({ outbox_id: number * 7, task_id: runId(number), ...message, sent_at: number === 1 ? null : number })
+      .execute();
+    const webhook = { owner: "ann", url: `https://hooks.onda-press.com/${AWKWARD[number] ?? ""}`, shape: "mcp" };
+    await db
+      .insertInto("webhooks")
+      .values({ ...webhook, webhook_id: `sub_${number}`, events: " research.failed ", created_at: number })
       .execute();
     const token = { name: "ann", created_at: number, last_used_at: null, revoked_at: number === 3 ? null : number };
     const facts = { mimeType: "image/png", width: 10, height: 10, byteLength: 1_000, hash: `h${number}`, offset: 5 };
@@ -136,7 +142,8 @@ async function addRest(db: Database): Promise<void> {
 async function addEvidence(db: Database): Promise<void> {
   const task_id = runId(1);
   const url = "https://one.example/";
-  await db.insertInto("research_claims").values({ task_id, report_hash: "hash", claims_json: "[]" }).execute();
+  const claims = { report_hash: "hash", claims_json: "[]" };
+  await db.updateTable("research_results").set(claims).where("task_id", "=", task_id).execute();
   await insertCost(db, { task_id, kind: "judge" });
   await db
     .insertInto("research_pages")

@@ -4,7 +4,7 @@ import { systemClock } from "../../../src/platform/clock.ts";
 import { createTableEngine, type TableEngineOptions } from "../../../src/runs/engine/table-engine.ts";
 import type { ResearchDeps } from "../../../src/runs/deps.ts";
 import { START_LIMITS } from "../../../src/runs/start/limits-store.ts";
-import { createPollCounts } from "../../../src/telemetry/poll-counts.ts";
+import { createPollCounts } from "../../../src/runs/poll/poll-counts.ts";
 
 export const commonDeps = (options: TableEngineOptions) =>
   ({

@@ -22,10 +22,10 @@ const ANSWER = {
   ],
 };
 
-const view = (findings: object[] = ANSWER.findings): Promise<string> => {
+const view = (findings: object[] = ANSWER.findings, more: object = {}): Promise<string> => {
   const space = { width: 80, paint: (style: string, text: string) => `${style}(${text})` };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that the view asks for
-  return citationsView({ ...ANSWER, findings } as unknown as CitationsAnswer, space as unknown as AnswerSpace);
+  return citationsView({ ...ANSWER, findings, ...more } as unknown as CitationsAnswer, space as unknown as AnswerSpace);
 };
 
 test("each finding has its whole sentence and the closest passage; a conflict is first, in red, with all of it (W2, W3)", async () => {
@@ -46,4 +46,11 @@ test("the source that a reader names has its passages whole, with a model's opin
   const words = (await view([{ ...named, probability: 0.93, checked_at: "2026-11-19" }])).replaceAll(/\s+/g, " ");
   expect(words).toContain(`good(likely, source 2) ${CLAIM} faint(“${PASSAGE}”)`);
   expect(words).toContain("faint(A model finds it 93 % likely that the page says this.) faint(Checked 2026-11-19)");
+});
+
+test("a check that reached no page names no verdict and no site (W3)", async () => {
+  const pages = { cited: 2, checked: 0, not_reached: 2, left: 0 };
+  const words = (await view([], { pages, independent_domains: 0 })).replaceAll(/\s+/g, " ");
+  expect(words).toContain("0 of 2 pages checked · 2 not reached");
+  expect(words).not.toMatch(/confirmed ·|independent|--source|not found/);
 });

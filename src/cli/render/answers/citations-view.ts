@@ -1,11 +1,11 @@
 /** Renders the check of a report's citations: the counts, then each finding with what the page says. */
 
-import { saysInstead, type Verdict, VERDICT_LABELS, VERDICTS } from "../../../claims/evidence.ts";
+import { saysInstead, type Verdict, verdictLabel, VERDICTS } from "../../../claims/evidence.ts";
 import type { CitationsAnswer } from "../../../operations/citations/verify-citations.ts";
 import { oneLine } from "../../../platform/clean-text.ts";
 import { countOf } from "../../../platform/count.ts";
 import { type AnswerSpace, nextCommands, shortId } from "../answer-view.ts";
-import { formatDollars } from "../durations.ts";
+import { formatDollars } from "../../../costs/dollars.ts";
 import type { Style } from "../paint.ts";
 import { cutToWidth } from "../text-width.ts";
 import { wrapToWidth } from "../words.ts";
@@ -16,8 +16,7 @@ const MAX_TEXT_COLUMNS = 100;
 
 const STYLES: Partial<Record<string, Style>> = { conflict: "bad", gone: "bad", confirmed: "good", likely: "good" };
 
-const labelOf = (verdict: string): string =>
-  VERDICT_LABELS[VERDICTS.find((known) => known === verdict) ?? "not_checked"];
+const labelOf = (verdict: string): string => verdictLabel(VERDICTS.find((known) => known === verdict) ?? "not_checked");
 
 export async function citationsView(answer: CitationsAnswer, space: AnswerSpace): Promise<string> {
   const { findings, task_id: taskId } = answer;
@@ -40,11 +39,11 @@ export async function citationsView(answer: CitationsAnswer, space: AnswerSpace)
     wrap(countLine(answer)),
     wrap(answer.not_judged ?? ""),
     ...shown,
-    paint("faint", wrap(MEANING)),
+    findings.length === 0 ? "" : paint("faint", wrap(MEANING)),
     nextCommands(
       [
         ...(answer.pages.left > 0 ? [["Check the rest", `check ${id}`] as const] : []),
-        ["One source", `check ${id} --source ${findings[0]?.source ?? 1}`],
+        ...(findings[0] === undefined ? [] : [["One source", `check ${id} --source ${findings[0].source}`] as const]),
         ["Read the report", `show ${id}`],
       ],
       space,
@@ -80,14 +79,17 @@ function findingLines(finding: Finding, columns: number): string[] {
 function countLine({ counts, pages, independent_domains: domains, copies = [], judge }: CitationsAnswer): string {
   const verdicts = VERDICTS.flatMap((verdict: Verdict) => {
     const count = counts[verdict];
-    return count === undefined ? [] : [`${count} ${VERDICT_LABELS[verdict]}`];
+    return count === undefined ? [] : [`${count} ${verdictLabel(verdict)}`];
   });
+  const { checked, cited, not_fetched: notFetched, not_reached: notReached } = pages;
   return [
-    ...verdicts,
+    // Where no page was read, each sentence has the same verdict.
+    ...(checked === 0 ? [] : verdicts),
     ...(counts.uncited > 0 ? [`${counts.uncited} without a source`] : []),
-    `${pages.checked} of ${pages.cited} pages checked`,
-    ...(pages.not_fetched === undefined ? [] : [`${pages.not_fetched} not fetched`]),
-    countOf(domains, "independent site"),
+    `${checked} of ${cited} pages checked`,
+    ...(notFetched === undefined ? [] : [`${notFetched} not fetched`]),
+    ...(notReached === undefined ? [] : [`${notReached} not reached`]),
+    ...(domains === 0 ? [] : [countOf(domains, "independent site")]),
     ...copies.map((group) => `sources ${group.join(", ")} have the same text`),
     ...(judge === undefined
       ? []

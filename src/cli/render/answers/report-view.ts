@@ -84,9 +84,7 @@ function pipedReport(shown: ShownReport): string {
     shown.text === undefined ? "" : numberedMarkdown(shown.text).replaceAll(PICTURE_LINK, "*$1*").trim(),
     ...parts,
     listed.length === 0 ? "" : `Sources:\n${listed.join("\n")}`,
-    suggestions.length === 0
-      ? ""
-      : `Google Search Suggestions:\n${suggestions.map((suggestion) => `- ${suggestion}`).join("\n")}`,
+    suggestions.length === 0 ? "" : `Google Search Suggestions:\n${suggestions.map(pipedSuggestion).join("\n")}`,
     remarks.map(({ text }) => text).join("\n"),
     summaryLine(shown, shown.taskId),
   ]);
@@ -182,6 +180,12 @@ function sourceLines(shown: ShownReport, space: AnswerSpace & Space): string {
 
 function suggestionLine(suggestions: readonly string[] = [], wrapped: (text: string) => string): string {
   return suggestions.length === 0 ? "" : wrapped(`Google Search Suggestions: ${suggestions.map(labelled).join(" · ")}`);
+}
+
+/** Words and address, as in the list of sources: some come as a Markdown link, others as an address alone. */
+function pipedSuggestion(suggestion: string): string {
+  const [, query, address] = /^\[(.*)\]\((.*)\)$/.exec(labelled(suggestion)) ?? [];
+  return `- ${query === undefined ? suggestion : `${query}: ${address}`}`;
 }
 
 /** A suggestion without a label is a search, whose words are in its URL. */

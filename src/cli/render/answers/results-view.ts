@@ -142,6 +142,9 @@ export async function resultsView(output: Results, space: AnswerSpace): Promise<
       remarks: [
         ...verification(output),
         ...contextRemarks(output),
+        ...(output.note_of_user === undefined
+          ? []
+          : [{ text: `Your note: ${output.note_of_user}`, style: "faint" as const }]),
         ...noteRemarks(note),
         ...wishRemarks(metadata.wishes),
         ...materialRemarks(output),

@@ -7,6 +7,8 @@ import type { estimateResearchCost } from "../../../operations/estimate-research
 import type { askFollowup } from "../../../operations/followup/ask-followup.ts";
 import type { Results } from "../../../operations/get-research-results.ts";
 import type { OutputOf } from "../../../operations/operation.ts";
+import type { exportLibrary } from "../../../operations/library/export-library.ts";
+import type { importLibrary } from "../../../operations/library/import-library.ts";
 import type { organizeRun } from "../../../operations/organize-run.ts";
 import { materialTexts } from "../../../operations/view/sent-material.ts";
 import type { resumeResearch } from "../../../operations/resume-research.ts";
@@ -17,8 +19,10 @@ import { countOf } from "../../../platform/count.ts";
 import { numberedDocument } from "../../../reports/document/document.ts";
 import { timeLeftText } from "../../../runs/activity/time-left.ts";
 import { type AnswerSpace, approvalLine, idFor, nextCommands, planCommands, shortId } from "../answer-view.ts";
-import { formatCost, formatDollars, formatDuration } from "../durations.ts";
+import { formatCost, formatDuration } from "../durations.ts";
+import { formatDollars } from "../../../costs/dollars.ts";
 import { reportLines } from "../markdown/report.ts";
+import { tilde } from "../home-path.ts";
 import { stateOf, totalText } from "../run-frame.ts";
 import { cutToWidth } from "../text-width.ts";
 import { wrapToWidth } from "../words.ts";
@@ -29,6 +33,8 @@ export type Started = OutputOf<typeof startDeepResearch>;
 export type Status = OutputOf<typeof checkResearchStatus>;
 export type Estimated = OutputOf<typeof estimateResearchCost>;
 export type Cancelled = OutputOf<typeof cancelResearch>;
+export type Exported = OutputOf<typeof exportLibrary>;
+export type Imported = OutputOf<typeof importLibrary>;
 export type Organized = OutputOf<typeof organizeRun>;
 export type Resumed = OutputOf<typeof resumeResearch>;
 export type Saved = OutputOf<typeof saveReport>;
@@ -215,7 +221,25 @@ export async function savedView(
   if (space.width === undefined) return file_path;
   const pictured = pictures === 0 ? "" : `, ${countOf(pictures, "picture")}`;
   return [
-    `Saved to ${file_path} (${file_size_kb} KB${pictured})`,
+    `Saved to ${tilde(file_path, space.home ?? "")} (${file_size_kb} KB${pictured})`,
     ...(partial === true ? [space.paint("careful", "Partial report: the run ended before it was finished.")] : []),
   ].join("\n");
+}
+
+export async function exportedView(
+  { message, file_path, file_size_kb }: Exported,
+  space: AnswerSpace,
+): Promise<string> {
+  // A script gets the path alone.
+  return space.width === undefined
+    ? file_path
+    : `Saved to ${tilde(file_path, space.home ?? "")} (${file_size_kb} KB)\n${message}`;
+}
+
+export async function importedView({ message, runs, unreadable }: Imported, space: AnswerSpace): Promise<string> {
+  const lines = runs.map(({ task_id: id, query }) => `${idFor(id, space)}  ${oneLine(query)}`);
+  const [first] = runs;
+  const next: Commands =
+    first === undefined ? [["List them", "list"]] : [["Read it", `show ${shortId(first.task_id)}`]];
+  return textView([message, ...unreadable.map((name) => `Cannot be read: ${oneLine(name)}`), ...lines], next, space);
 }

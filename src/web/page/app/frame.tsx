@@ -6,18 +6,23 @@ import { forgetUser, signedInUser } from "./browser-storage.ts";
 import { fetchWithSecret, goToSignIn } from "./request.ts";
 import { useLive } from "../live/live.ts";
 import { announce, ANNOUNCEMENTS } from "../ui/parts.tsx";
-import { type Route, viewKey } from "./router.ts";
+import { type Route, SCHEDULES_PATH, viewKey } from "./router.ts";
 import { useNotifications } from "../run/notify.tsx";
 
 const NAVIGATION: { path: string; view: Route["view"]; name: string }[] = [
   { path: "/", view: "home", name: "Home" },
-  { path: "/figures", view: "figures", name: "Costs" },
+  { path: "/costs", view: "costs", name: "Costs" },
+  { path: SCHEDULES_PATH, view: "schedules", name: "Schedules" },
+  { path: "/notifications", view: "notifications", name: "Notifications" },
 ];
 
 const TITLES: Record<Route["view"], string> = {
   home: "",
   run: "Research",
-  figures: "Costs",
+  changes: "What changed",
+  costs: "Costs",
+  schedules: "Schedules",
+  notifications: "Notifications",
   "not-found": "Not found",
 };
 

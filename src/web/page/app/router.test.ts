@@ -8,13 +8,14 @@ test.each([
   ["/", "home"],
   ["/?text=a", "home"],
   ["/start", "not-found"],
-  ["/figures", "figures"],
+  ["/costs", "costs"],
+  ["/notifications", "notifications"],
   [runPath(ID), "run"],
   [`${runPath(ID)}#source-3`, "run"],
   ["/runs/not-an-id", "not-found"],
   [`${runPath(ID)}/`, "not-found"],
   ["/api/runs", "not-found"],
-  ["/runs/../figures", "figures"],
+  ["/runs/../costs", "costs"],
 ])("%s shows %s", (address, view) => {
   expect(route(address).view).toBe(view);
 });

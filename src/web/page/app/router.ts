@@ -5,22 +5,33 @@ import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 export type Route =
   | { view: "home"; filter: URLSearchParams }
   | { view: "run"; taskId: string }
-  | { view: "figures"; filter: URLSearchParams }
+  | { view: "changes"; taskId: string }
+  | { view: "costs"; filter: URLSearchParams }
+  | { view: "schedules"; filter: URLSearchParams }
+  | { view: "notifications" }
   | { view: "not-found" };
+
+/** What changed since an earlier report of the same question. */
+export const changesPath = (taskId: string): string => `${runPath(taskId)}/changes`;
+
+export const SCHEDULES_PATH = "/schedules";
 
 export const runPath = (taskId: string): string => `/runs/${taskId}`;
 
 export function routeOf({ pathname, search }: Pick<URL, "pathname" | "search">): Route {
   if (pathname === "/") return { view: "home", filter: new URLSearchParams(search) };
-  if (pathname === "/figures") return { view: "figures", filter: new URLSearchParams(search) };
-  const taskId = /^\/runs\/([0-9a-f-]{36})$/.exec(pathname)?.[1];
-  return taskId === undefined ? { view: "not-found" } : { view: "run", taskId };
+  if (pathname === SCHEDULES_PATH) return { view: "schedules", filter: new URLSearchParams(search) };
+  if (pathname === "/costs") return { view: "costs", filter: new URLSearchParams(search) };
+  if (pathname === "/notifications") return { view: "notifications" };
+  const [, taskId, changes] = /^\/runs\/([0-9a-f-]{36})(\/changes)?$/.exec(pathname) ?? [];
+  if (taskId === undefined) return { view: "not-found" };
+  return { view: changes === undefined ? "run" : "changes", taskId };
 }
 
 /** Identifies a view; filters and anchors within it do not change the key. */
 export function viewKey(route: Route): string {
   if (route.view === "home") return `home ${route.filter.get("cursor") ?? ""}`;
-  return route.view === "run" ? `run ${route.taskId}` : route.view;
+  return "taskId" in route ? `${route.view} ${route.taskId}` : route.view;
 }
 
 const NAVIGATED = "navigated";

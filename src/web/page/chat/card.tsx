@@ -6,6 +6,7 @@
 import { useState } from "preact/hooks";
 import type { CardPlan } from "../../wire.ts";
 import type { RunLive, TimelineEntry } from "../../../operations/view/run-view.ts";
+import { actionText } from "../run/actions-text.ts";
 import { TimelineList } from "../run/timeline.tsx";
 import { Report, useReport } from "../report/section.tsx";
 import { RunHead } from "../run/head.tsx";
@@ -191,11 +192,7 @@ function CancelButton({ run, host }: { run: RunLive; host: Host }) {
   };
   return (
     <div class="row" role="group" aria-label="Cancel the run">
-      <span>
-        {step === "failed"
-          ? "It could not be cancelled. Try again?"
-          : "Cancel it? What it has found is kept; what Google has charged stays charged."}
-      </span>
+      <span>{step === "failed" ? "It could not be cancelled. Try again?" : actionText("cancel", run).explanation}</span>
       <button type="button" class="button small danger" onClick={cancel}>
         Cancel run
       </button>

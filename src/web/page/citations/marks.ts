@@ -1,6 +1,6 @@
 /** Which claim a citation in the text belongs to, and its verdict beside the text, which stays as it was received. */
 
-import { saysInstead, VERDICT_LABELS } from "../../../claims/evidence.ts";
+import { saysInstead, verdictLabel } from "../../../claims/evidence.ts";
 import type { CitationsView, CitedPairView, ClaimView } from "../../wire.ts";
 import { citedSentence } from "../report/sentence.ts";
 import { verdictShape } from "./verdict.tsx";
@@ -19,7 +19,7 @@ export function markCitations(body: HTMLElement, view: CitationsView, numberOf: 
     }
     citation.dataset["verdict"] = verdict;
     citation.dataset["shape"] = verdictShape(verdict);
-    citation.title = saysInstead(found?.pair.page_says) ?? VERDICT_LABELS[verdict];
+    citation.title = saysInstead(found?.pair.page_says) ?? verdictLabel(verdict);
   }
 }
 

@@ -1,7 +1,7 @@
 /** The button that checks the citations, what that may cost, the conflicts, and the counts of what was found. */
 
 import { VERDICTS } from "../../../claims/evidence.ts";
-import type { CitationsView } from "../../wire.ts";
+import type { CitationsView, ClaimView } from "../../wire.ts";
 import { money } from "../ui/format.ts";
 import { Problem } from "../ui/parts.tsx";
 import type { CitationChecks } from "./checks.ts";
@@ -44,18 +44,21 @@ export function CitationPanel({ checks }: { checks: CitationChecks }) {
 
 const EXPLANATION = "Fetches the cited pages and compares them with the sentences that cite them.";
 
+/** Sentences by verdict; one that a page contradicts is a conflict, whatever its other sources say. */
 function Counts({ view }: { view: CitationsView }) {
-  const { counts, independent_domains: domains, copies } = view;
+  const { claims, independent_domains: domains, copies } = view;
+  const conflicts = new Set(contradicted(view));
+  const count = (verdict: Verdict): number =>
+    claims.filter((claim) => (conflicts.has(claim) ? "conflict" : claim.verdict) === verdict).length;
+  const found = VERDICTS.map((verdict) => ({ verdict, n: count(verdict) })).filter(({ n }) => n > 0);
   return (
     <>
-      <ul class="row verdict-counts">
-        {VERDICTS.map((verdict) =>
-          counts[verdict] === undefined ? null : (
-            <li key={verdict}>
-              {counts[verdict]} <VerdictBadge verdict={verdict} />
-            </li>
-          ),
-        )}
+      <ul class="row verdict-counts" aria-label="Sentences">
+        {found.map(({ verdict, n }) => (
+          <li key={verdict}>
+            {n} <VerdictBadge verdict={verdict} />
+          </li>
+        ))}
       </ul>
       <p class="quiet small">
         {domains === 1 ? "1 independent site" : `${domains} independent sites`}
@@ -65,25 +68,45 @@ function Counts({ view }: { view: CitationsView }) {
   );
 }
 
+type Verdict = (typeof VERDICTS)[number];
+
 const MAX_CONFLICTS = 20;
 
-/** What a reader should see before the text is used: each sentence that a page contradicts. */
-function Conflicts({ view: { claims, sources } }: { view: CitationsView }) {
-  const found = claims.flatMap((claim) =>
-    claim.pairs.filter(({ verdict }) => verdict === "conflict").map((pair) => ({ claim, pair })),
+const contradicted = ({ claims }: CitationsView): ClaimView[] =>
+  claims.filter(({ pairs }) => pairs.some(({ verdict }) => verdict === "conflict"));
+
+/** Above the report: leads to the sentences. */
+export function ConflictLine({ checks: { view } }: { checks: CitationChecks }) {
+  const count = view === undefined ? 0 : contradicted(view).length;
+  if (count === 0) return null;
+  return (
+    <p class="notice bad">
+      <a href="#conflicts">
+        {count === 1 ? "1 sentence conflicts with its source" : `${count} sentences conflict with their source`}
+      </a>
+    </p>
   );
+}
+
+/** What a reader should see before the text is used: each sentence that a page contradicts. */
+function Conflicts({ view }: { view: CitationsView }) {
+  const found = contradicted(view);
   if (found.length === 0) return null;
   return (
-    <ul class="conflicts stack tight" aria-label="Conflicts">
-      {found.slice(0, MAX_CONFLICTS).map(({ claim, pair }) => (
-        <li key={`${claim.n} ${pair.source}`}>
-          <p dir="auto">
-            {claim.text}{" "}
-            <a href={`#source-${pair.source}`} class="quiet">
-              {sources.find(({ n }) => n === pair.source)?.title ?? `Source ${pair.source}`}
-            </a>
-          </p>
-          <PairDetails pair={pair} />
+    <ul class="conflicts stack tight" aria-label="Conflicts" id="conflicts" tabIndex={-1}>
+      {found.slice(0, MAX_CONFLICTS).map(({ n, text, pairs }) => (
+        <li key={n}>
+          <p dir="auto">{text}</p>
+          {pairs
+            .filter(({ verdict }) => verdict === "conflict")
+            .map((pair) => (
+              <div key={pair.source}>
+                <a href={`#source-${pair.source}`} class="quiet small" dir="auto">
+                  {view.sources.find((source) => source.n === pair.source)?.title ?? `Source ${pair.source}`}
+                </a>
+                <PairDetails pair={pair} />
+              </div>
+            ))}
         </li>
       ))}
     </ul>

@@ -1,6 +1,6 @@
 /** A verdict as people see it: a word and a shape, the passage that decided, and when the page was checked. */
 
-import { saysInstead, VERDICT_LABELS, VERDICT_MEANINGS } from "../../../claims/evidence.ts";
+import { saysInstead, verdictLabel, VERDICT_MEANINGS } from "../../../claims/evidence.ts";
 import type { CheckedSource, CitedPairView } from "../../wire.ts";
 import { Age } from "../ui/parts.tsx";
 
@@ -24,7 +24,7 @@ export function VerdictBadge({ verdict }: { verdict: Verdict }) {
   return (
     <span class="badge verdict" data-verdict={verdict} title={VERDICT_MEANINGS[verdict]}>
       {SHAPES[verdict] === "" ? null : <span aria-hidden="true">{SHAPES[verdict]} </span>}
-      {VERDICT_LABELS[verdict]}
+      {verdictLabel(verdict)}
     </span>
   );
 }

@@ -73,7 +73,8 @@ function useCurrentSection(contents: Contents, revision: number): string | undef
         }
         setCurrent(ids.split(" ").findLast((id) => seen.has(id)));
       },
-      { rootMargin: SEEN },
+      // Of this document: a frame of another origin has no margins of the window.
+      { root: document, rootMargin: SEEN },
     );
     for (const id of ids.split(" ")) {
       const heading = id === "" ? null : document.getElementById(id);

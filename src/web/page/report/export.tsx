@@ -19,6 +19,7 @@ export function ReportExport({ run: { task_id: taskId, is_table: isTable } }: { 
     <>
       <CopyButton subject="the report as Markdown" text={read} />
       <Menu label="Download">
+        <Additions chosen={additions} choose={setAdditions} />
         {REPORT_FILES.map((ending) => (
           <DownloadButton
             key={ending}
@@ -26,7 +27,6 @@ export function ReportExport({ run: { task_id: taskId, is_table: isTable } }: { 
             label={`Download .${ending}`}
           />
         ))}
-        <Additions chosen={additions} choose={setAdditions} />
         <button type="button" class="button" onClick={() => print()}>
           Print / PDF
         </button>
@@ -62,7 +62,7 @@ interface AdditionsProps {
 /** What the three files have after the report. */
 const Additions = ({ chosen, choose }: AdditionsProps) => (
   <fieldset class="stack tight small">
-    <legend class="quiet">With the report, in these files</legend>
+    <legend class="quiet">Add to these files</legend>
     {ADDITIONS.map(([name, label]) => (
       <Check
         key={name}

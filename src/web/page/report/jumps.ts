@@ -14,6 +14,7 @@ function unmark(): void {
 
 export function focusTarget(target: HTMLElement, { scroll }: { scroll: boolean }): void {
   unmark();
+  target.closest("details")?.setAttribute("open", "");
   target.setAttribute(TARGET_ATTRIBUTE, "");
   // Headings and sources are not in the tab order, but reading continues from there.
   if (target.tabIndex < 0) target.tabIndex = -1;
@@ -52,7 +53,10 @@ function remember(event: MouseEvent): void {
 /** A source that is beside the text is shown there: the browser would scroll the page, and lose the place. */
 function showBeside(event: MouseEvent): void {
   if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
-  const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>("a[href^='#source-']") : null;
+  const link =
+    event.target instanceof Element
+      ? event.target.closest<HTMLAnchorElement>("a[href^='#source-'], a[href='#conflicts']")
+      : null;
   const target = link === null ? null : targetOf(link.hash);
   if (link === null || target === null || !isBeside(target)) return;
   event.preventDefault();

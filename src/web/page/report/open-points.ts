@@ -1,4 +1,4 @@
-/** Questions that a report itself leaves open, to be asked next: items of its sections on limits and open points. */
+/** Questions that a report itself leaves open, to be asked next: those in its sections on limits and open points. */
 
 /** Of headings, as reports write them. */
 const OPEN =
@@ -19,19 +19,16 @@ export function openPoints(blocks: readonly Block[]): string[] {
   let isOpen = false;
   for (const { name, text } of blocks) {
     if (HEADING.test(name)) isOpen = OPEN.test(text);
-    else if (isOpen) points.push(...pointsIn(name, text));
+    else if (isOpen) points.push(...questionsIn(text));
   }
   return [...new Set(points)].slice(0, MAX_POINTS);
 }
 
-/** The questions in a block; without any, an item of a list is a point itself. */
-function pointsIn(name: string, text: string): string[] {
-  const sentences = text.replaceAll(/\s*\[[\d, ]+\]/g, "").split(/(?<=[.?!])\s+/);
-  const questions = sentences.filter((sentence) => sentence.endsWith("?")).filter(isShowable);
-  const [first = ""] = sentences;
-  if (questions.length > 0 || name !== "LI" || !isShowable(first)) return questions;
-  return [`What is known about this: ${first}`];
-}
+const questionsIn = (text: string): string[] =>
+  text
+    .replaceAll(/\s*\[[\d, ]+\]/g, "")
+    .split(/(?<=[.?!])\s+/)
+    .filter((sentence) => sentence.endsWith("?") && isShowable(sentence));
 
 const isShowable = ({ length }: string): boolean => length >= MIN_CHARACTERS && length <= MAX_CHARACTERS;
 

@@ -4,8 +4,9 @@ import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { CitationsView, ReportView } from "../../wire.ts";
 import { fetchJson } from "../app/request.ts";
-import { announce, Problem, ReloadButton, useLoad } from "../ui/parts.tsx";
+import { announce, Problem, ReloadButton, useLoad, useMedia } from "../ui/parts.tsx";
 import { useCitationChecks } from "../citations/checks.ts";
+import { ConflictLine } from "../citations/panel.tsx";
 import { markCitations } from "../citations/marks.ts";
 import { CitationCard } from "./card.tsx";
 import { ReportContents } from "./contents.tsx";
@@ -67,17 +68,6 @@ export function useReport(taskId: string) {
 /** The width at which contents and sources are beside the text. */
 const WIDE = "(min-width: 64rem)";
 
-function useIsWide(): boolean {
-  const [isWide, setWide] = useState(() => matchMedia(WIDE).matches);
-  useEffect(() => {
-    const media = matchMedia(WIDE);
-    const change = (): void => setWide(media.matches);
-    media.addEventListener("change", change);
-    return () => media.removeEventListener("change", change);
-  }, []);
-  return isWide;
-}
-
 interface LoadedReportProps {
   report: ReportView;
   isNew?: boolean;
@@ -88,7 +78,7 @@ export function Report({ report, isNew = false, onComplete }: LoadedReportProps)
   const { contents, sources } = report;
   const section = useRef<HTMLElement>(null);
   const body = useRef<HTMLDivElement>(null);
-  const isWide = useIsWide();
+  const isWide = useMedia(WIDE);
   const [loaded, setLoaded] = useState({ revision: 0, missing: 0 });
   const completed = (missing: number): void => {
     setLoaded(({ revision }) => ({ revision: revision + 1, missing }));
@@ -111,6 +101,7 @@ export function Report({ report, isNew = false, onComplete }: LoadedReportProps)
   return (
     <section class="report" aria-label="Report" id="report" tabIndex={-1} ref={section}>
       <Verification report={report} />
+      <ConflictLine checks={checks} />
       <Remarks report={report} />
       <div class={hasSide ? "report-columns" : "report-column"}>
         {isWide ? null : contentsList}

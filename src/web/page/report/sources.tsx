@@ -24,6 +24,8 @@ export function ReportSources({ sources, checks }: { sources: ReportSource[]; ch
   );
 }
 
+const REDIRECT_HOST = "vertexaisearch.cloud.google.com";
+
 interface SourceProps {
   source: ReportSource;
   checks: CitationChecks;
@@ -41,8 +43,8 @@ function Source({ source, checks }: SourceProps) {
           <SourceLink source={{ title, url }} />
         </span>{" "}
         {domain === "" || domain === title ? null : <span class="quiet domain">{domain}</span>}
-        {/* The URL is printed, because links do not work on paper. */}
-        {url === undefined ? null : <span class="on-paper">{url}</span>}
+        {/* Printed, because links do not work on paper; Google's redirect says nothing there. */}
+        {url === undefined || new URL(url).hostname === REDIRECT_HOST ? null : <span class="on-paper">{url}</span>}
         {check === undefined ? null : <SourceFacts source={check} />}
         {citations.length === 0 ? null : <Citations n={n} citations={citations} />}
       </div>

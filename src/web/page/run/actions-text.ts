@@ -1,7 +1,7 @@
 /** Names and explanations of the actions on a run. */
 
 import type { RunAction, RunLive } from "../../../operations/view/run-view.ts";
-import { money } from "../ui/format.ts";
+import { markedMoney, money } from "../ui/format.ts";
 
 interface ActionText {
   name: string;
@@ -14,7 +14,7 @@ interface ActionText {
   confirmation?: { title: string; yes: string; no: string };
 }
 
-type Known = Pick<RunLive, "kind" | "interaction_id" | "cost_usd" | "estimate">;
+type Known = Pick<RunLive, "kind" | "status" | "cost_usd" | "cost_incomplete" | "cost_estimated" | "estimate">;
 
 const TEXTS: Record<RunAction, (run: Known) => ActionText> = {
   cancel: (run) => ({
@@ -37,12 +37,12 @@ const TEXTS: Record<RunAction, (run: Known) => ActionText> = {
     tone: "primary",
   }),
   adopt: () => ({
-    name: "Link existing run…",
-    pendingName: "Linking…",
+    name: "Use Google's run…",
+    pendingName: "Reading it…",
     explanation:
-      "Look in Google AI Studio first: if its logs list this question, link that run here. Free, and its report is kept.",
+      "Look in Google AI Studio first: if its logs list this question, use that run here. Free, and its report is kept.",
     tone: "primary",
-    confirmation: { title: "Link a run from Google", yes: "Link run", no: "Not now" },
+    confirmation: { title: "Use the run that Google shows", yes: "Use this run", no: "Not now" },
   }),
   delete: () => ({
     name: "Delete…",
@@ -63,11 +63,20 @@ const TEXTS: Record<RunAction, (run: Known) => ActionText> = {
 
 export const actionText = (action: RunAction, run: Known): ActionText => TEXTS[action](run);
 
-function cancelCharges({ kind, interaction_id }: Known): string {
-  if (kind !== "agent") return "The run stops at its next step. You pay for what it has used so far.";
-  if (interaction_id === undefined)
-    return "We can't tell whether Google started this run. If it did, it cannot be stopped from here, and you may pay in full.";
-  return "You pay for what it has used so far. If Google finishes anyway, you pay in full and keep the report.";
+/** Google charges dollars for a research, and a cancelled one has no report. */
+function cancelCharges(run: Known): string {
+  if (run.kind !== "agent") return "The run stops at its next step. You pay for what it has used so far.";
+  const { status, cost_usd: cost, estimate } = run;
+  const likely = estimate?.likely_usd;
+  const spent =
+    cost !== undefined
+      ? ` (${markedMoney(cost, run)})`
+      : likely === undefined
+        ? ""
+        : ` (about ${money(likely)} at its end)`;
+  return status === "start_unknown"
+    ? `Google may have started it${spent}. If it did, you pay for it and get no report.`
+    : `You pay what it has cost so far${spent} and get no report, unless Google finishes it anyway.`;
 }
 
 function doubleChargeWarning({ estimate }: Known): string {

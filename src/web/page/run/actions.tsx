@@ -3,17 +3,17 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import type { RunAction, RunLive } from "../../../operations/view/run-view.ts";
-import type { Acted, RestartTerms } from "../../wire.ts";
+import type { Acted, EarlierReports, RestartTerms } from "../../wire.ts";
 import { actionText } from "./actions-text.ts";
 import { Menu } from "../ui/menu.tsx";
 import { ReportExport } from "../report/export.tsx";
-import { OrganizeButtons } from "./organize.tsx";
+import { useOrganize } from "./organize.tsx";
 import { NotifyButton } from "./notify.tsx";
 import { fetchJson, postJson, RefusedError, SERVER_AWAY } from "../app/request.ts";
 import { useLive } from "../live/live.ts";
 import { announce, Problem, useLoad } from "../ui/parts.tsx";
 import { Check, ConfirmDialog, useSending } from "../ui/forms.tsx";
-import { go, runPath } from "../app/router.ts";
+import { changesPath, go, runPath, SCHEDULES_PATH } from "../app/router.ts";
 import { hasEnded } from "../ui/format.ts";
 import { askSearch, draftOf, isSearch, storeDraft } from "../start/draft.ts";
 
@@ -51,6 +51,7 @@ export function Actions({ run, done }: ActionsProps) {
       if (error instanceof RefusedError && error.code === SERVER_AWAY) forget();
     },
   });
+  const organizing = useOrganize(run, { compact: false, isNamed: false });
   const Dialog = asking === undefined ? undefined : DIALOGS[asking];
   const begin = (action: RunAction): void => {
     setMessage(undefined);
@@ -70,7 +71,13 @@ export function Actions({ run, done }: ActionsProps) {
         {run.has_report ? null : <AskAgain run={run} />}
         <Menu label="More">
           {run.has_report ? <AskAgain run={run} /> : null}
-          <OrganizeButtons run={run} />
+          {run.has_report && run.followup_context === undefined ? <CompareLink taskId={run.task_id} /> : null}
+          {run.has_report && run.followup_context === undefined ? (
+            <a class="button" href={`${SCHEDULES_PATH}?repeat=${run.task_id}`}>
+              Repeat…
+            </a>
+          ) : null}
+          {organizing.buttons}
           {run.actions.filter((action) => action === "delete").map(button)}
         </Menu>
       </div>
@@ -80,8 +87,20 @@ export function Actions({ run, done }: ActionsProps) {
         </p>
       )}
       {error === undefined || asking !== undefined ? null : <Problem error={error} />}
+      {organizing.dialog}
       {Dialog === undefined ? null : <Dialog run={run} actionState={actionState} close={() => setAsking(undefined)} />}
     </section>
+  );
+}
+
+function CompareLink({ taskId }: { taskId: string }) {
+  const path = `/api/runs/${taskId}/earlier`;
+  const { value } = useLoad(path, (signal) => fetchJson<EarlierReports>(path, { signal }));
+  if (value === undefined || value.reports.length === 0) return null;
+  return (
+    <a class="button" href={changesPath(taskId)}>
+      Compare with an earlier report
+    </a>
   );
 }
 
@@ -102,6 +121,7 @@ function ActionButton({ run, action, pending, begin }: ActionButtonProps) {
         type="button"
         class={`button ${tone}`}
         disabled={pending !== undefined}
+        aria-haspopup={confirmation === undefined ? undefined : "dialog"}
         aria-describedby={isExplained ? `${action}-explanation` : undefined}
         onClick={begin}
       >
@@ -153,9 +173,11 @@ function CancelDialog(props: DialogProps) {
   const [savePartial, setSavePartial] = useState(true);
   return (
     <ActionDialog {...props} input={{ action: "cancel", body: { save_partial: savePartial } }}>
-      <Check checked={savePartial} onChange={setSavePartial}>
-        Keep the results so far as a partial report
-      </Check>
+      {props.run.kind === "agent" ? null : (
+        <Check checked={savePartial} onChange={setSavePartial}>
+          Keep the results so far as a partial report
+        </Check>
+      )}
     </ActionDialog>
   );
 }
@@ -211,7 +233,7 @@ function RestartDialog({ actionState, ...props }: DialogProps) {
       input={{ action: "restart", body: { accept_possible_double_charge: true, agreed: value?.question?.subject } }}
       disabled={!accepted || value === undefined}
     >
-      <p>If Google shows the first run, linking it is free.</p>
+      <p>If Google shows the first run, using that run is free.</p>
       {value?.question === undefined ? null : <p>{value.question.text}</p>}
       <Check checked={accepted} onChange={setAccepted}>
         I accept that both may be charged

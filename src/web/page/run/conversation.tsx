@@ -92,12 +92,17 @@ export function Later({ run, view, error, reload, suggestions, write }: LaterPro
   const open = next === undefined ? [] : suggestions.filter((text) => !later.some(({ query }) => query === text));
   if (later.length + open.length === 0 && table === undefined) return null;
   return (
-    <section class="turns stack" aria-labelledby="follow-ups">
-      <h2 id="follow-ups">{later.length === 0 ? "Ask next" : "Follow-ups"}</h2>
+    <section class="turns stack" id="follow-ups" aria-label="Follow-ups">
+      {later.length === 0 ? null : <h2>Follow-ups</h2>}
       {later.map((turn) => (
         <OpenTurn key={turn.task_id} turn={turn} />
       ))}
-      {open.length === 0 ? null : <Suggestions texts={open} choose={write} />}
+      {open.length === 0 ? null : (
+        <>
+          <h2>Ask next</h2>
+          <Suggestions texts={open} choose={write} />
+        </>
+      )}
       {table === undefined ? null : <TableForm taskId={run.task_id} terms={table} asked={reload} />}
     </section>
   );
@@ -187,13 +192,16 @@ function renameAnchors(body: HTMLElement | null, prefix: string): void {
 function Sources({ sources, prefix }: { sources: ReportSource[]; prefix: string }) {
   if (sources.length === 0) return null;
   return (
-    <ol class="turn-sources small">
-      {sources.map((source) => (
-        <li key={source.n} id={`${prefix}source-${source.n}`} value={source.n} tabIndex={-1}>
-          <SourceLink source={source} />
-        </li>
-      ))}
-    </ol>
+    <>
+      <p class="quiet small">Sources of this answer</p>
+      <ol class="turn-sources small">
+        {sources.map((source) => (
+          <li key={source.n} id={`${prefix}source-${source.n}`} value={source.n} tabIndex={-1}>
+            <SourceLink source={source} />
+          </li>
+        ))}
+      </ol>
+    </>
   );
 }
 

@@ -26,7 +26,8 @@ export function RunFacts({ run }: { run: RunLive }) {
         <Fact name="Tokens">{tokensOf(run)}</Fact>
         <Fact name="Model">{run.model}</Fact>
         <Fact name="Sent with it">{run.material?.join(", ")}</Fact>
-        <Fact name="Backend">{nameIn(BACKENDS, run.backend)}</Fact>
+        <Fact name="Source links">{unresolvedOf(run)}</Fact>
+        <Fact name="Answered by">{nameIn(BACKENDS, run.backend)}</Fact>
         <Fact name="Started from">{nameIn(CLIENTS, run.client)}</Fact>
         <Id name="Task id" id={run.task_id} />
         <Id name="Google's interaction id" id={run.interaction_id} />
@@ -40,11 +41,20 @@ export function RunFacts({ run }: { run: RunLive }) {
   );
 }
 
-const BACKENDS: Readonly<Record<string, string>> = { api: "Gemini API", cli: "Gemini CLI" };
-const CLIENTS: Readonly<Record<string, string>> = { page: "dashboard", cli: "command line" };
+const BACKENDS: Readonly<Record<string, string>> = {
+  api: "Gemini API",
+  cli: "Gemini CLI",
+  import: "imported from a file",
+};
+const CLIENTS: Readonly<Record<string, string>> = { page: "this page", cli: "command line" };
 
 const nameIn = (names: Readonly<Record<string, string>>, key: string | undefined): string | undefined =>
   key === undefined ? undefined : (names[key] ?? key);
+
+const unresolvedOf = ({ unresolved_links: count }: RunLive): string | undefined =>
+  count === undefined
+    ? undefined
+    : `The real address of ${count === 1 ? "1 source" : `${count} sources`} could not be looked up; Google's links expire after 30 days.`;
 
 function estimateOf({ estimate = {}, estimated_usd }: RunLive): string | undefined {
   const { min_usd: min, likely_usd: likely = estimated_usd, max_usd: max } = estimate;

@@ -11,7 +11,7 @@ import {
   markedMoney,
   money,
 } from "../ui/format.ts";
-import { Age, Progress, Status, useNow } from "../ui/parts.tsx";
+import { Age, ProgressBar, Status, TimeLeft, useNow } from "../ui/parts.tsx";
 import { activityCounts } from "../../../runs/activity/time-left.ts";
 import { durationText } from "../../../platform/duration.ts";
 import { SourceLink } from "../report/sources.tsx";
@@ -38,7 +38,11 @@ export function RunHead({ run }: { run: RunLive }) {
         {run.partial === true ? <span class="badge partial">Partial report</span> : null}
         {run.archived === true ? <span class="badge">Archived</span> : null}
       </div>
-      <Progress run={run} />
+      {run.note_of_user === undefined ? null : (
+        <p class="note-of-user small" dir="auto">
+          {run.note_of_user}
+        </p>
+      )}
       <Activity run={run} />
       <Warnings run={run} />
     </header>
@@ -90,7 +94,7 @@ function Warnings({ run }: { run: RunLive }) {
           <p>
             Last update <Age at={stalled_since} />. It may be stuck.
           </p>
-          <p class="suggestion">We keep checking. You can wait, or cancel it and keep what it has found.</p>
+          <p class="suggestion">We keep checking. You can wait, or cancel it.</p>
         </div>
       )}
       {cancel_requested_at === undefined || !isUnfinished(run.status) ? null : (
@@ -120,16 +124,18 @@ function Warnings({ run }: { run: RunLive }) {
 function Activity({ run }: { run: RunLive }) {
   const now = useNow(1_000);
   const { activity } = run;
-  if (activity === undefined) return null;
+  if (!isUnfinished(run.status)) return null;
+  const found = activity && activityCounts(activity);
   return (
-    <div class="activity stack tight">
+    <div class="activity progress stack tight">
+      <ProgressBar run={run} />
       <p>
-        <strong>{activity.phase}</strong>
-        {[activityCounts(activity), `${durationText(elapsed(run, now))} so far`].map((part) =>
-          part === undefined ? "" : ` · ${part}`,
-        )}
+        <strong>{activity?.phase ?? run.current_action}</strong>
+        {found === undefined ? "" : ` · ${found}`}
+        {` · ${durationText(elapsed(run, now))} so far`}
+        <TimeLeft run={run} />
       </p>
-      {activity.latest_sites.length > 0 ? (
+      {activity === undefined ? null : activity.latest_sites.length > 0 ? (
         <Sites {...activity} />
       ) : run.kind === "search" ? null : (
         <p class="quiet small">

@@ -1,5 +1,6 @@
-/** Renames, stars and archives runs: with names on the page of a run, as icons in the list. */
+/** Renames, tags, annotates, stars and archives runs: with names on the page of a run, as icons in the list. */
 
+import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { RunHead } from "../../../operations/view/run-view.ts";
 import { ConfirmDialog, useSending } from "../ui/forms.tsx";
@@ -14,22 +15,30 @@ const PENCIL = "m10.5 3 2.5 2.5L5.5 13 2.6 13.4 3 10.5zM9 4.5 11.5 7";
 const BOX = "M2 3h12v3H2zM3 6v7h10V6M6.2 8.5h3.6";
 const BOX_OPEN = "M2 3h12v3H2zM3 6v7h10V6M8 11.5V8M6.3 9.5 8 7.8l1.7 1.7";
 
-interface OrganizeButtonsProps {
-  run: RunHead;
-  /** In the list: icons, whose names include that of the run. */
-  compact?: boolean;
+interface Organizing {
+  buttons: ComponentChildren;
+  /** Rendered outside of a menu that has the buttons. */
+  dialog: ComponentChildren;
 }
 
-export function OrganizeButtons({ run, compact = false }: OrganizeButtonsProps) {
+interface Look {
+  /** Icons without words. */
+  compact: boolean;
+  /** The names of the buttons include that of the run. */
+  isNamed: boolean;
+}
+
+export function useOrganize(run: RunHead, { compact, isNamed }: Look): Organizing {
   const { pending, error, send } = useSending<"organize">();
   const act = (marks: Marks): Promise<boolean> => send("organize", () => organize(run.task_id, marks));
   const [isRenaming, setRenaming] = useState(false);
   const group = useRef<HTMLDivElement>(null);
-  const rename = async (title: string): Promise<void> => {
-    if (!(await act({ title }))) return;
+  const dialog = useRef<HTMLDivElement>(null);
+  const rename = async (marks: Marks): Promise<void> => {
+    if (!(await act(marks))) return;
     // Closing it restores the focus, which removing it would not.
-    group.current?.querySelector("dialog")?.close();
-    announce("Renamed.");
+    dialog.current?.querySelector("dialog")?.close();
+    announce("Saved.");
   };
   const archive = async (): Promise<void> => {
     const archived = run.archived !== true;
@@ -41,8 +50,8 @@ export function OrganizeButtons({ run, compact = false }: OrganizeButtonsProps) 
     if (hadFocus) neighbour?.focus({ preventScroll: true });
     announce(archived ? "Archived." : "Returned to the list.");
   };
-  const labelled = { compact, disabled: pending !== undefined, of: nameOf(run) };
-  return (
+  const labelled = { compact, disabled: pending !== undefined, of: isNamed ? nameOf(run) : undefined };
+  const buttons = (
     <div ref={group} class="row organize">
       <OrganizeButton
         {...labelled}
@@ -55,6 +64,7 @@ export function OrganizeButtons({ run, compact = false }: OrganizeButtonsProps) 
         {...labelled}
         name={compact ? "Rename" : "Rename…"}
         shape={PENCIL}
+        opensDialog
         press={() => setRenaming(true)}
       />
       {!hasEnded(run.status) ? null : (
@@ -66,16 +76,19 @@ export function OrganizeButtons({ run, compact = false }: OrganizeButtonsProps) 
         />
       )}
       {error === undefined || isRenaming ? null : <Problem error={error} />}
-      {isRenaming ? (
-        <RenameDialog
-          run={run}
-          state={{ isPending: pending !== undefined, error }}
-          close={() => setRenaming(false)}
-          rename={(title) => void rename(title)}
-        />
-      ) : null}
     </div>
   );
+  const shown = !isRenaming ? null : (
+    <div ref={dialog} class="dialogs">
+      <RenameDialog
+        run={run}
+        state={{ isPending: pending !== undefined, error }}
+        close={() => setRenaming(false)}
+        rename={(marks) => void rename(marks)}
+      />
+    </div>
+  );
+  return { buttons, dialog: shown };
 }
 
 interface OrganizeButtonProps {
@@ -83,19 +96,22 @@ interface OrganizeButtonProps {
   shape: string;
   compact: boolean;
   disabled: boolean;
-  /** What the run is called. */
-  of: string;
+  /** What the run is called, for the name of the button. */
+  of: string | undefined;
   pressed?: boolean;
+  opensDialog?: boolean;
   press: () => void;
 }
 
-function OrganizeButton({ name, shape, compact, disabled, of, pressed, press }: OrganizeButtonProps) {
+function OrganizeButton({ name, shape, compact, disabled, of, ...button }: OrganizeButtonProps) {
+  const { pressed, opensDialog = false, press } = button;
   return (
     <button
       type="button"
       class={compact ? "icon" : "button"}
       aria-pressed={pressed}
-      aria-label={compact ? `${name}: ${of.slice(0, 100)}` : undefined}
+      aria-haspopup={opensDialog ? "dialog" : undefined}
+      aria-label={of === undefined ? undefined : `${name.replace("…", "")}: ${of.slice(0, 100)}`}
       title={compact ? name : undefined}
       aria-disabled={disabled ? "true" : undefined}
       onClick={disabled ? undefined : press}
@@ -108,33 +124,40 @@ function OrganizeButton({ name, shape, compact, disabled, of, pressed, press }: 
   );
 }
 
-/** The same limit as on the server. */
+/** The same limits as on the server. */
 const MAX_TITLE_CHARACTERS = 200;
+const MAX_NOTE_CHARACTERS = 5_000;
 const MAX_SHOWN_CHARACTERS = 400;
 
 interface RenameDialogProps {
   run: RunHead;
   state: { isPending: boolean; error: unknown };
   close: () => void;
-  rename: (title: string) => void;
+  rename: (marks: Marks) => void;
 }
 
 function RenameDialog({ run, state, close, rename }: RenameDialogProps) {
   // One line, as the field and the server make it.
   const name = nameOf(run).replaceAll(/\s+/g, " ").trim();
   const [typed, setTyped] = useState(name.length <= MAX_TITLE_CHARACTERS ? name : "");
+  const before = run.tags ?? [];
+  const [tags, setTags] = useState(before.join(" "));
+  const [note, setNote] = useState(run.note_of_user ?? "");
   const field = useRef<HTMLInputElement>(null);
   const id = useId();
   useEffect(() => field.current?.select(), []);
   return (
     <ConfirmDialog
-      title="Rename this run"
+      title="Title, tags and note"
       explanation={`Question: ${run.query.slice(0, MAX_SHOWN_CHARACTERS)}`}
       {...state}
       close={close}
       submit={{ name: "Save", pendingName: "Saving…", danger: false }}
       no="Cancel"
-      onSubmit={() => rename(typed)}
+      onSubmit={() => {
+        const words = wordsIn(tags);
+        rename({ title: typed, tag: words, untag: before.filter((tag) => !words.includes(tag)), note });
+      }}
     >
       <div class="stack tight">
         <label for={id}>Title (leave empty to show the question)</label>
@@ -147,13 +170,38 @@ function RenameDialog({ run, state, close, rename }: RenameDialogProps) {
           autocomplete="off"
           onInput={({ currentTarget }) => setTyped(currentTarget.value)}
         />
+        <label for={`${id}-tags`}>Tags (words, with spaces between them)</label>
+        <input
+          id={`${id}-tags`}
+          dir="auto"
+          value={tags}
+          autocomplete="off"
+          spellcheck={false}
+          onInput={({ currentTarget }) => setTags(currentTarget.value)}
+        />
+        <label for={`${id}-note`}>Note (for you; searches find it)</label>
+        <textarea
+          id={`${id}-note`}
+          dir="auto"
+          rows={3}
+          value={note}
+          maxLength={MAX_NOTE_CHARACTERS}
+          onInput={({ currentTarget }) => setNote(currentTarget.value)}
+        />
       </div>
     </ConfirmDialog>
   );
 }
 
+/** As the server reads them. */
+const wordsIn = (typed: string): string[] =>
+  typed.split(/[\s,]+/).flatMap((word) => word.replace(/^#+/, "").toLowerCase() || []);
+
 interface Marks {
   title?: string;
+  tag?: string[];
+  untag?: string[];
+  note?: string;
   starred?: boolean;
   archived?: boolean;
 }

@@ -11,11 +11,13 @@ import { RunFacts } from "./facts.tsx";
 import { RunHead } from "./head.tsx";
 import { type LoadedRun, loadRun, useWatchedRun } from "./watch.ts";
 import { TimelineList } from "./timeline.tsx";
-import { PlanSection } from "./plan.tsx";
+import { LazyView } from "../app/lazy-view.tsx";
 import { Earlier, Later, NextQuestion, useConversation } from "./conversation.tsx";
 import { showTitle } from "../app/frame.tsx";
 import { RefusedError } from "../app/request.ts";
 import type { Refused } from "../../wire.ts";
+
+const planSection = async () => (await import("./plan.tsx")).PlanSection;
 
 export function RunView({ taskId }: { taskId: string }) {
   const { value, error } = useLoad(taskId, (signal) => loadRun(taskId, signal));
@@ -59,7 +61,7 @@ function WatchedRun({ first, scroll }: { first: LoadedRun; scroll: number | unde
   const hadNoReport = useRef(!first.run.has_report);
   const [suggestions, setSuggestions] = useState<string[]>([]);
   useEffect(() => showTitle(nameOf(run)), [nameOf(run)]);
-  const plan = run.plan_turn === undefined ? null : <PlanSection run={run} done={reload} />;
+  const plan = run.plan_turn === undefined ? null : <LazyView load={planSection} run={run} done={reload} />;
   const conversation = useConversation(run);
   return (
     <article class={run.has_report ? "run stack has-report" : "run stack"}>

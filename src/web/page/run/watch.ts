@@ -61,8 +61,8 @@ export function useWatchedRun(first: LoadedRun): WatchedRun {
     runs: ({ runs }: LiveEvents["runs"]) => {
       const line = runs.find(({ task_id }) => task_id === taskId);
       if (line === undefined) return;
-      const { title, starred, archived } = line;
-      setRun((current) => ({ ...current, title, starred, archived }));
+      const { title, tags, starred, archived } = line;
+      setRun((current) => ({ ...current, title, tags, starred, archived }));
     },
     timeline: (entry: TimelineEntry) => setEntries((current) => mergeEntries(current, [entry])),
   };

@@ -13,40 +13,77 @@ const TYPING_PAUSE_MS = 250;
 /** The two running states have different names here, because they are separate choices. */
 const STATES: Record<RunStatus, string> = {
   ...STATUS_LABELS,
-  running: "Running locally",
-  running_async: "Running at Google",
+  running: "Searching",
+  running_async: "Researching",
 };
 
 interface RunsFiltersProps {
   filter: RunsFilter;
   counts: RunCounts | undefined;
-  /** Beside the states. */
+  /** All tags of the owner. */
+  tags: readonly string[];
+  /** On a phone the filters are folded. */
+  isNarrow: boolean;
+  /** The menu of the list. */
   children: ComponentChildren;
 }
 
-export function RunsFilters({ filter, counts, children }: RunsFiltersProps) {
+export function RunsFilters({ filter, counts, tags, isNarrow, children }: RunsFiltersProps) {
+  const states = counts === undefined ? null : <StateFilter filter={filter} counts={counts} />;
+  const choices = <Choices filter={filter} tags={tags} />;
   return (
     <search class="stack tight filters">
       <div class="row">
         <SearchBox filter={filter} />
-        <select
-          aria-label="Depth"
-          value={filter.kind}
-          onChange={({ currentTarget }) => go(listPath(filter, { kind: currentTarget.value }))}
-        >
-          <option value="">Every depth</option>
-          {Object.entries(KIND_NAMES).map(([kind, name]) => (
-            <option key={kind} value={kind}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </div>
-      <div class="row apart">
-        {counts === undefined ? <span /> : <StateFilter filter={filter} counts={counts} />}
+        {isNarrow ? (
+          <details class="fold" open={isFiltered(filter)}>
+            <summary class="button">Filter</summary>
+            <div class="stack tight">
+              {choices}
+              {states}
+            </div>
+          </details>
+        ) : (
+          choices
+        )}
         {children}
       </div>
+      {isNarrow ? null : states}
     </search>
+  );
+}
+
+const isFiltered = ({ text: _text, cursor: _cursor, ...chosen }: RunsFilter): boolean =>
+  Object.values(chosen).some((value) => value !== "");
+
+function Choices({ filter, tags }: Pick<RunsFiltersProps, "filter" | "tags">) {
+  return (
+    <>
+      <select
+        aria-label="Depth"
+        value={filter.kind}
+        onChange={({ currentTarget }) => go(listPath(filter, { kind: currentTarget.value }))}
+      >
+        <option value="">Every depth</option>
+        {Object.entries(KIND_NAMES).map(([kind, name]) => (
+          <option key={kind} value={kind}>
+            {name}
+          </option>
+        ))}
+      </select>
+      {tags.length === 0 && filter.tag === "" ? null : (
+        <select
+          aria-label="Tag"
+          value={filter.tag}
+          onChange={({ currentTarget }) => go(listPath(filter, { tag: currentTarget.value }))}
+        >
+          <option value="">Every tag</option>
+          {[...new Set([...tags, ...(filter.tag === "" ? [] : [filter.tag])])].map((tag) => (
+            <option key={tag}>{tag}</option>
+          ))}
+        </select>
+      )}
+    </>
   );
 }
 

@@ -22,6 +22,7 @@ test("the filter is written to the address and read back", () => {
     text: "heat pumps",
     status: "failed",
     kind: "agent",
+    tag: "",
     starred: "",
     archived: "",
     cursor: "abc",

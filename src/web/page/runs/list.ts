@@ -53,6 +53,7 @@ export interface RunsFilter {
   text: string;
   status: string;
   kind: string;
+  tag: string;
   /** "true": only starred runs. */
   starred: string;
   /** "true": the archived runs instead of the others. */
@@ -66,6 +67,7 @@ export function readFilter(parameters: URLSearchParams): RunsFilter {
     text: (parameters.get("text") ?? "").trim(),
     status: parameters.get("status") ?? "",
     kind: parameters.get("kind") ?? "",
+    tag: parameters.get("tag") ?? "",
     starred: parameters.get("starred") ?? "",
     archived: parameters.get("archived") ?? "",
     cursor: parameters.get("cursor") ?? "",
@@ -82,7 +84,7 @@ export function listPath(filter: RunsFilter, change: Partial<RunsFilter>): strin
 }
 
 /** Shows every run that is not archived. */
-export const EVERYTHING = { text: "", status: "", kind: "", starred: "", archived: "" };
+export const EVERYTHING = { text: "", status: "", kind: "", tag: "", starred: "", archived: "" };
 
 export const apiPath = (filter: RunsFilter): string => `/api/runs?${filled({ ...filter, limit: String(PAGE_SIZE) })}`;
 

@@ -29,17 +29,17 @@ export function SelectionBar({ shown, selected, setSelected }: SelectionProps) {
   const chosen = shown.filter(({ first }) => selected.has(first.task_id)).map(({ first }) => first);
   const ended = chosen.filter(({ status }) => hasEnded(status));
   const isIdle = chosen.length > 0 && pending === undefined;
-  const each = async (
-    name: "archive" | "export" | "delete",
-    runs: RunHead[],
-    act: (run: RunHead) => Promise<unknown>,
-  ) => {
+  const each = async (name: "archive" | "delete", runs: RunHead[], act: (run: RunHead) => Promise<unknown>) => {
     const isDone = await send(name, async () => {
       for (const run of runs) await act(run);
     });
     setAsking((before) => before && !isDone);
     if (isDone) setSelected(undefined);
     return isDone;
+  };
+  const exportChosen = async (): Promise<void> => {
+    const ids = new URLSearchParams(chosen.map(({ task_id: id }) => ["id", id]));
+    if (await send("export", () => saveFile(`/api/library.zip?${ids.toString()}`))) setSelected(undefined);
   };
   const remove = async (): Promise<void> => {
     const isDone = await each("delete", ended, deleteConversation);
@@ -65,13 +65,8 @@ export function SelectionBar({ shown, selected, setSelected }: SelectionProps) {
         >
           Archive
         </button>
-        <button
-          type="button"
-          class="button small"
-          disabled={!isIdle}
-          onClick={() => void each("export", chosen, ({ task_id: id }) => saveFile(`/api/runs/${id}/report.md`))}
-        >
-          Download Markdown
+        <button type="button" class="button small" disabled={!isIdle} onClick={() => void exportChosen()}>
+          Export
         </button>
         <button
           type="button"

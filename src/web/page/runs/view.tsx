@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { ListedRun, RunPage } from "../../wire.ts";
-import { Age, announce, Problem, Progress, Status } from "../ui/parts.tsx";
+import { Age, announce, Problem, Progress, Status, useMedia } from "../ui/parts.tsx";
 import { RunsFilters } from "./filters.tsx";
 import {
   type Conversation,
@@ -10,18 +10,29 @@ import {
   EVERYTHING,
   isFreeFailure,
   listPath,
+  readFilter,
   type RunsFilter,
   useRunsPage,
 } from "./list.ts";
 import type { RunHead } from "../../../operations/view/run-view.ts";
-import { OrganizeButtons } from "../run/organize.tsx";
+import { useOrganize } from "../run/organize.tsx";
+import { Menu } from "../ui/menu.tsx";
 import { costRemark, isUnfinished, kindName, markedMoney, money, nameOf } from "../ui/format.ts";
 import { runPath } from "../app/router.ts";
-import { type Selecting, SelectionBar } from "./selection.tsx";
+import { ImportButton, ListMenu } from "./library.tsx";
+import type { Selecting } from "./selection.tsx";
+import { LazyView } from "../app/lazy-view.tsx";
+
+/** The width below which entries are cards. */
+const NARROW = "(max-width: 52rem)";
+
+const selectionBar = async () => (await import("./selection.tsx")).SelectionBar;
 
 export function RunsList({ filter }: { filter: RunsFilter }) {
   const { page, error, loading } = useRunsPage(filter);
   const [selected, setSelected] = useState<ReadonlySet<string>>();
+  const [imported, setImported] = useState("");
+  const isNarrow = useMedia(NARROW);
   const foundNow = filter.text === "" || loading ? undefined : foundText(page?.found);
   useEffect(() => {
     if (foundNow !== undefined) announce(foundNow);
@@ -32,17 +43,23 @@ export function RunsList({ filter }: { filter: RunsFilter }) {
         Your research
       </h2>
       {page === undefined || hasRuns(page) ? (
-        <RunsFilters filter={filter} counts={filter.text === "" ? page : page?.found}>
+        <RunsFilters
+          filter={filter}
+          counts={filter.text === "" ? page : page?.found}
+          tags={page?.tags ?? []}
+          isNarrow={isNarrow}
+        >
           {selected === undefined && page !== undefined && page.runs.length > 0 ? (
-            <button type="button" class="button small plain" onClick={() => setSelected(new Set())}>
-              Select
-            </button>
+            <ListMenu imported={setImported} select={() => setSelected(new Set())} />
           ) : null}
         </RunsFilters>
       ) : null}
       <Problem error={error} />
+      {imported === "" ? null : <p class="quiet small">{imported}</p>}
       {page === undefined && error === undefined ? <p class="quiet soon">Loading…</p> : null}
-      {page === undefined ? null : <Listing {...{ page, filter, loading, selected, setSelected }} />}
+      {page === undefined ? null : (
+        <Listing {...{ page, filter, loading, isNarrow, selected, setSelected, setImported }} />
+      )}
     </section>
   );
 }
@@ -51,10 +68,12 @@ interface ListingProps extends Selecting {
   page: RunPage;
   filter: RunsFilter;
   loading: boolean;
+  isNarrow: boolean;
+  setImported: (message: string) => void;
 }
 
-function Listing({ page, filter, loading, selected, setSelected }: ListingProps) {
-  if (!hasRuns(page) && page.runs.length === 0) return <NoRuns />;
+function Listing({ page, filter, loading, isNarrow, selected, setSelected, setImported }: ListingProps) {
+  if (!hasRuns(page) && page.runs.length === 0) return <NoRuns setImported={setImported} />;
   if (page.runs.length === 0) {
     return (
       <div class="card stack tight" aria-busy={loading}>
@@ -70,7 +89,7 @@ function Listing({ page, filter, loading, selected, setSelected }: ListingProps)
     );
   }
   const all = conversationsOf(page);
-  const isUnfiltered = filter.text === "" && filter.status === "";
+  const isUnfiltered = filter.text === "" && filter.status === "" && filter.tag === "";
   const shown = isUnfiltered ? all.filter((entry) => !isFreeFailure(entry)) : all;
   const select = (taskId: string, isSelected: boolean): void => {
     const next = new Set(selected);
@@ -80,7 +99,9 @@ function Listing({ page, filter, loading, selected, setSelected }: ListingProps)
   };
   return (
     <>
-      {selected === undefined ? null : <SelectionBar shown={shown} selected={selected} setSelected={setSelected} />}
+      {selected === undefined ? null : (
+        <LazyView load={selectionBar} shown={shown} selected={selected} setSelected={setSelected} />
+      )}
       {shown.length === 0 ? null : (
         <table role="table" class="runs" aria-label={tableName(filter)} aria-busy={loading}>
           <thead role="rowgroup">
@@ -97,6 +118,7 @@ function Listing({ page, filter, loading, selected, setSelected }: ListingProps)
               <Row
                 key={entry.first.task_id}
                 entry={entry}
+                isNarrow={isNarrow}
                 isSelected={selected?.has(entry.first.task_id)}
                 select={(isSelected) => select(entry.first.task_id, isSelected)}
               />
@@ -130,7 +152,7 @@ function foundText(found: RunPage["found"]): string | undefined {
 }
 
 /** Before the first question: the other places to ask from. */
-const NoRuns = () => (
+const NoRuns = ({ setImported }: Pick<ListingProps, "setImported">) => (
   <div class="stack empty">
     <h3>Nothing asked yet</h3>
     <p>
@@ -140,6 +162,10 @@ const NoRuns = () => (
     <pre tabIndex={0}>
       <code>gemini-search-mcp search "When is the next total solar eclipse?"</code>
     </pre>
+    <p class="row">
+      Or bring what you have: Markdown reports from elsewhere, or an exported archive.{" "}
+      <ImportButton done={setImported} />
+    </p>
   </div>
 );
 
@@ -166,13 +192,16 @@ const MAX_SHOWN_CHARACTERS = 300;
 
 interface RowProps {
   entry: Conversation;
+  /** In a card the icons are in a menu. */
+  isNarrow: boolean;
   /** Undefined while nothing can be selected. */
   isSelected: boolean | undefined;
   select: (isSelected: boolean) => void;
 }
 
-function Row({ entry: { first, later, leading }, isSelected, select }: RowProps) {
+function Row({ entry: { first, later, leading }, isNarrow, isSelected, select }: RowProps) {
   const name = nameOf(first);
+  const organizing = useOrganize(first, { compact: !isNarrow, isNamed: true });
   const found = (leading.found ?? []).map(({ text }) => text).join("");
   const own = leading === first ? found : "";
   const isExcerptNew = found !== "" && ![name, first.query].includes(found);
@@ -192,12 +221,17 @@ function Row({ entry: { first, later, leading }, isSelected, select }: RowProps)
         <a class="run-link" href={runPath(first.task_id)}>
           <Text text={name} run={first} found={own} />
         </a>
-        {running.status === "completed" ? null : <Status status={running.status} />}
+        {running.status === "completed" ? null : (
+          <div class="state">
+            <Status status={running.status} />
+          </div>
+        )}
         {first.title === undefined ? null : (
           <p class="asked quiet small" dir="auto">
             <Text text={first.query} run={first} found={own} />
           </p>
         )}
+        <Tags tags={first.tags} />
         {isExcerptNew ? (
           <p class="found quiet small">
             {leading === first ? null : <span>{kindName(leading)}: </span>}
@@ -213,8 +247,7 @@ function Row({ entry: { first, later, leading }, isSelected, select }: RowProps)
         ) : null}
       </td>
       <td role="cell" class="kind quiet">
-        {kindName(first)}
-        <Later later={later} />
+        {kindName(first)} <Later later={later} />
       </td>
       <td role="cell" class="age quiet">
         <Age at={first.created_at} />
@@ -223,11 +256,29 @@ function Row({ entry: { first, later, leading }, isSelected, select }: RowProps)
         <Cost run={first} />
       </td>
       <td role="cell" class="tidy">
-        <OrganizeButtons run={first} compact />
+        {isNarrow ? (
+          <Menu label="…" name={`More: ${name.slice(0, 100)}`}>
+            {organizing.buttons}
+          </Menu>
+        ) : (
+          organizing.buttons
+        )}
+        {organizing.dialog}
       </td>
     </tr>
   );
 }
+
+const Tags = ({ tags = [] }: Pick<ListedRun, "tags">) =>
+  tags.length === 0 ? null : (
+    <p class="row tight small tags">
+      {tags.map((tag) => (
+        <a key={tag} href={listPath(readFilter(new URLSearchParams()), { tag })}>
+          #{tag}
+        </a>
+      ))}
+    </p>
+  );
 
 function Later({ later }: { later: ListedRun[] }) {
   const tables = later.filter(({ is_table: isTable }) => isTable === true).length;

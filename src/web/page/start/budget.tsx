@@ -11,7 +11,7 @@ export function BudgetLine() {
   if (value === undefined || value.budgets.length === 0) return null;
   return (
     <p class="quiet small">
-      <a href="/figures">{value.budgets.map(leftText).join(" · ")}</a>
+      <a href="/costs">{value.budgets.map(leftText).join(" · ")}</a>
     </p>
   );
 }

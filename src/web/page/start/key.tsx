@@ -31,6 +31,7 @@ export function KeyForm({ view, saved }: KeyState) {
     await postJson<KeyView>("/api/key", { key: typed.trim(), untested: isUntestable });
     announce("The key is saved.");
     saved();
+    document.querySelector<HTMLElement>("#question")?.focus();
   };
   return (
     <section class="card stack tight" aria-labelledby="key-title">

@@ -55,6 +55,7 @@ export function StartForm({ focused, isKeyMissing }: { focused: boolean; isKeyMi
       <QuestionField draft={draft} change={change} />
       <DepthField draft={draft} change={change} />
       {estimate?.is_vague === true ? <Clarification /> : null}
+      <Answered by={estimate?.question?.answered_by} />
       <Consent {...consent} />
       {joined === undefined ? null : (
         <Joined
@@ -82,6 +83,16 @@ export function StartForm({ focused, isKeyMissing }: { focused: boolean; isKeyMi
     </form>
   );
 }
+
+/** The question that is asked tells how old the report is and what it cost. */
+const Answered = ({ by: taskId }: { by: string | undefined }) =>
+  taskId === undefined ? null : (
+    <p>
+      <a class="button" href={runPath(taskId)}>
+        Open the report that answers it
+      </a>
+    </p>
+  );
 
 const Clarification = () => (
   <p class="notice" role="status">
@@ -148,7 +159,8 @@ function problemOf(draft: Draft, estimate: EstimateView | undefined, isAgreed: b
 
 function buttonText(draft: Draft, estimate: EstimateView | undefined): string {
   if (isSearch(draft)) return "Ask";
-  if (draft.plan) return "Show the plan · cents";
+  if (draft.plan)
+    return `Show the plan${estimate?.plan_usd === undefined ? "" : ` · about ${money(estimate.plan_usd)}`}`;
   return estimate === undefined ? "Start" : `Start · about ${money(estimate.estimated_cost.likely_usd)}`;
 }
 

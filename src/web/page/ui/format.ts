@@ -9,13 +9,13 @@ export const nameOf = ({ title, query }: Pick<RunHead, "title" | "query">): stri
 export const KIND_NAMES: Record<RunHead["kind"] | "followup", string> = {
   search: "Search",
   deep_search: "Deep search",
-  deep_research: "Quick report",
+  deep_research: "Search report",
   agent: "Deep research",
   followup: "Follow-up",
 };
 
-export const kindName = ({ kind, followup_context: context, is_table: isTable }: RunHead): string =>
-  isTable === true ? "Table" : KIND_NAMES[context === undefined ? kind : "followup"];
+export const kindName = ({ kind, followup_context: context, is_table: isTable, imported }: RunHead): string =>
+  imported === true ? "Imported" : isTable === true ? "Table" : KIND_NAMES[context === undefined ? kind : "followup"];
 
 const UNFINISHED: RunHead["status"][] = ["pending", "running", "running_async"];
 

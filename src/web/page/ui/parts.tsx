@@ -43,16 +43,12 @@ export function Age({ at }: { at: string }) {
 /** Renders nothing for a finished run. */
 export function Progress({ run }: { run: RunHead }) {
   if (!isUnfinished(run.status)) return null;
-  // At 0 nothing of its work was seen yet, which a bar would show as no progress.
-  const isSeen = run.progress > 0;
-  const percent = `${run.progress_is_estimate === true ? "~" : ""}${Math.round(run.progress)} %`;
   return (
     <div class="progress">
-      {isSeen ? <progress max={100} value={run.progress} aria-label={`Progress: ${percent}`} /> : null}
+      <ProgressBar run={run} />
       <span class="quiet">
-        {isSeen ? `${percent} · ` : ""}
-        <TimeLeft run={run} />
         {run.current_action}
+        <TimeLeft run={run} />
       </span>
       {run.stalled_since === undefined ? null : (
         <span class="stalled">
@@ -63,10 +59,19 @@ export function Progress({ run }: { run: RunHead }) {
   );
 }
 
-function TimeLeft({ run }: { run: RunHead }) {
+/** At 0 nothing of its work was seen yet, which a bar would show as no progress. */
+export function ProgressBar({ run: { progress, progress_is_estimate: isEstimate } }: { run: RunHead }) {
+  if (progress <= 0) return null;
+  const percent = `${isEstimate === true ? "~" : ""}${Math.round(progress)} %`;
+  return <progress max={100} value={progress} aria-label={`Progress: ${percent}`} title={percent} />;
+}
+
+/** Not for a search, which takes seconds. */
+export function TimeLeft({ run }: { run: RunHead }) {
   const elapsedMs = elapsed(run, useNow());
   const { progress, usual_minutes: usual } = run;
-  return usual === undefined ? null : <>{timeLeftText(minutesLeft({ progress, elapsedMs, usual }))} · </>;
+  if (usual === undefined || run.kind === "search") return null;
+  return <> · {timeLeftText(minutesLeft({ progress, elapsedMs, usual }))}</>;
 }
 
 const UNEXPECTED = {
@@ -159,6 +164,18 @@ export function useNow(tickMs = TICK_MS): number {
     return () => clearInterval(timer);
   }, []);
   return now;
+}
+
+/** Follows a media query. */
+export function useMedia(query: string): boolean {
+  const [matches, setMatches] = useState(() => matchMedia(query).matches);
+  useEffect(() => {
+    const media = matchMedia(query);
+    const change = (): void => setMatches(media.matches);
+    media.addEventListener("change", change);
+    return () => media.removeEventListener("change", change);
+  }, [query]);
+  return matches;
 }
 
 export const ANNOUNCEMENTS = "announcements";

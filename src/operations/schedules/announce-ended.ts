@@ -1,0 +1,41 @@
+/** Announces how the runs of schedules ended: by what changed since the report before. */
+
+import { networkCaller } from "../../caller.ts";
+import { announceEnd, type UntoldRun, untoldRuns } from "../../runs/schedules/announcement-store.ts";
+import { runsOfSchedule } from "../../runs/schedules/schedule-store.ts";
+import type { Call, OperationDeps } from "../operation.ts";
+
+export async function announceEnded(deps: OperationDeps): Promise<void> {
+  const db = await deps.database();
+  for (const untold of await untoldRuns(db)) {
+    if (deps.leaving.aborted) return;
+    const run = await deps.findRun(untold.owner, untold.taskId);
+    const changes = untold.status === "completed" ? await changesSinceLast(deps, untold) : undefined;
+    await announceEnd(db, { ...untold, run, changes, now: deps.clock.now() });
+  }
+}
+
+const MAX_NAMED = 3;
+
+/** Undefined for the first report, and for one that cannot be compared. */
+async function changesSinceLast(
+  deps: OperationDeps,
+  { taskId, owner, scheduleId, createdAt }: UntoldRun,
+): Promise<string | undefined> {
+  const wanted = { limit: 1, status: "completed", before: createdAt } as const;
+  const [earlier] = await runsOfSchedule(await deps.database(), scheduleId, wanted);
+  if (earlier === undefined) return undefined;
+  const { compareReports } = await import("../compare-reports.ts");
+  const call: Call = { ...networkCaller(owner), client: "schedule", signal: deps.leaving, progress: () => {} };
+  const compared = await compareReports
+    .run(deps, { task_id: taskId, earlier: earlier.taskId }, call)
+    .catch(() => undefined);
+  if (compared === undefined) return undefined;
+  const { changed, added, gone } = compared;
+  const named = [
+    ...changed.map(({ now, before, said }) => `${now} (was: ${said ?? before})`),
+    ...added.map((text) => `New: ${text}`),
+    ...gone.map((text) => `Gone: ${text}`),
+  ];
+  return named.length === 0 ? "Nothing changed" : named.slice(0, MAX_NAMED).join(" · ");
+}

@@ -1,0 +1,71 @@
+/** SQL of the announcements: each run of a schedule that has ended is announced once. */
+
+import { LOCAL_OWNER } from "../../caller.ts";
+import { announce } from "../../notifications/announce.ts";
+import { changesNotification, notificationFor } from "../../notifications/desktop.ts";
+import type { Database } from "../../store/database.ts";
+import { isListed } from "../conversation-store.ts";
+import { FINISHED, type Run } from "../run.ts";
+import { type ScheduledRun, scheduledRunOf } from "./schedule-store.ts";
+
+export interface UntoldRun extends ScheduledRun {
+  scheduleId: string;
+  owner: string;
+}
+
+/** The runs of schedules that have ended and are not announced, the oldest first: a run begins when the last one has ended. */
+export async function untoldRuns(db: Database): Promise<UntoldRun[]> {
+  const rows = await db
+    .selectFrom("schedules")
+    .innerJoin("research_tasks", "research_tasks.schedule_id", "schedules.schedule_id")
+    .select(["schedules.schedule_id", "schedules.owner", "task_id", "status", "research_tasks.created_at"])
+    .where("status", "in", FINISHED)
+    .where(isListed)
+    .whereRef("research_tasks.created_at", ">", "schedules.told_until")
+    .orderBy("research_tasks.created_at")
+    .execute();
+  return rows.map((row) => ({ ...scheduledRunOf(row), scheduleId: row.schedule_id, owner: row.owner }));
+}
+
+/** Whether the schedule has not been ended meanwhile. */
+export const announcesReports = async (db: Database, scheduleId: string): Promise<boolean> =>
+  (await db.selectFrom("schedules").select("owner").where("schedule_id", "=", scheduleId).executeTakeFirst()) !==
+  undefined;
+
+/**
+ * Announces a run that has ended, unless the user cancelled it: by what changed since the one before it, or how it
+ * ended. Of several processes one does, once; the desktop is that of the user of this machine.
+ */
+export function announceEnd(db: Database, { scheduleId, createdAt, run, changes, now }: Announcement): Promise<void> {
+  return db.transaction().execute(async (transaction) => {
+    const { numUpdatedRows } = await transaction
+      .updateTable("schedules")
+      .set({ told_until: createdAt })
+      .where("schedule_id", "=", scheduleId)
+      .where("told_until", "<", createdAt)
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n || run.status === "cancelled") return;
+    const { taskId, owner, query, title = query, kind, completedAt = run.createdAt, error } = run;
+    const isChanged = run.status === "completed" && changes !== undefined;
+    const outcome = run.status === "completed" ? "completed" : "failed";
+    const what = kind === "agent" ? undefined : "Search";
+    const ended = { taskId, outcome, what, durationMs: completedAt - run.createdAt, reason: error?.message } as const;
+    await announce(transaction, {
+      taskId,
+      owner,
+      title,
+      earlierIds: async () => [],
+      kind: isChanged ? "changed" : outcome,
+      notification: isChanged ? changesNotification(taskId, changes) : notificationFor(ended),
+      onDesktop: owner === LOCAL_OWNER,
+      now,
+    });
+  });
+}
+
+interface Announcement extends Pick<UntoldRun, "scheduleId" | "createdAt"> {
+  run: Run;
+  /** Undefined if there is no report before it. */
+  changes: string | undefined;
+  now: number;
+}
