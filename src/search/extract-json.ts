@@ -33,22 +33,25 @@ export function extractJsonFromOutput(output: string, schema: AnswerSchema, opti
   const text = withoutInvisibleMarks(output);
   const rejections = new Rejections(text);
   const isCut = (options.cut ?? false) !== false;
-  const accept: Accept = (value, repaired, leadIn) => {
-    const parsed = schema.parse(value);
-    const answer = parsed?.success === false ? refusalAfter(leadIn(), parsed) : parsed;
-    if (answer === undefined) {
-      rejections.add("schema");
-      return undefined;
-    }
-    if (isEcho(answer, options.prompt)) {
-      rejections.add("echo");
-      return undefined;
-    }
-    return { kind: "valid", answer: withoutPlaceholders(answer), repaired };
-  };
+  const acceptUnless =
+    (isQuoted: QuotationTest): Accept =>
+    (value, repaired, leadIn) => {
+      const parsed = schema.parse(value);
+      const answer = parsed?.success === false ? refusalAfter(leadIn(), parsed) : parsed;
+      if (answer === undefined || (answer.success && isQuoted(answer.report ?? ""))) {
+        rejections.add("schema");
+        return undefined;
+      }
+      if (isEcho(answer, options.prompt)) {
+        rejections.add("echo");
+        return undefined;
+      }
+      return { kind: "valid", answer: withoutPlaceholders(answer), repaired };
+    };
   for (const variant of variants(text, rejections)) {
     const candidates = findCandidates(variant.text);
     const mayRepair = variant.repair && !isCut;
+    const accept = acceptUnless(quotationTest(variant.text, candidates));
     const found = readCandidates(variant.text, candidates, { accept, rejections, mayRepair });
     if (found !== undefined) return found;
     if (candidates.length > 0) rejections.add("schema");
@@ -65,9 +68,11 @@ const proseIn = (text: string): string | undefined => (/[{[]/.test(text) ? undef
 
 /** The report of a truncated answer, or of one that is still written, without the JSON around it. */
 export function reportSoFar(text: string): string | undefined {
-  const [first] = findCandidates(text);
+  const candidates = findCandidates(text);
+  const [first] = candidates;
   const value = first === undefined ? undefined : readAnchored(text.slice(first.start, first.limit))?.value;
-  return value?.["success"] === false ? undefined : answerAfter(first?.start ?? 0, reportOf(value));
+  const report = value?.["success"] === false ? undefined : answerAfter(first?.start ?? 0, reportOf(value));
+  return report !== undefined && quotationTest(text, candidates)(report) ? undefined : report;
 }
 
 /** Undefined if more text stands before it: that text is the answer, and quotes a report. */
@@ -357,6 +362,48 @@ function leadInOf(
   const fence = OPENING_FENCE.exec(visible);
   if (fence !== null) return visible.slice(0, fence.index).trim();
   return before.slice(before.trimEnd().length).includes("\n") ? visible : undefined;
+}
+
+/** Whether the object with this report is quoted: an answer in prose is longer than an announcement and than its quotations. */
+type QuotationTest = (report: string) => boolean;
+
+function quotationTest(text: string, candidates: Candidate[]): QuotationTest {
+  let prose: number | undefined;
+  return (report) => {
+    const needed = Math.max(MAX_LEAD_IN, report.length);
+    if (text.length <= needed) return false;
+    prose ??= proseLength(text, candidates);
+    return prose > needed;
+  };
+}
+
+/** The length of the text outside all objects, candidates or not. */
+function proseLength(text: string, candidates: Candidate[]): number {
+  const open = candidates.toSorted((a, b) => a.start - b.start);
+  let length = 0;
+  let readUpTo = 0;
+  let bracket = text.indexOf("{");
+  while (readUpTo < text.length) {
+    while (open[0] !== undefined && open[0].start < readUpTo) open.shift();
+    if (bracket !== -1 && bracket < readUpTo) bracket = text.indexOf("{", readUpTo);
+    const [next] = open;
+    const isCandidate = next !== undefined && (bracket === -1 || next.start <= bracket);
+    const start = isCandidate ? next.start : bracket;
+    if (start === -1) break;
+    length += text.slice(readUpTo, start).trim().length;
+    const end = isCandidate ? endOf(text, next) : closingBracket(text, start).end;
+    readUpTo = end ?? start;
+    // A bracket that nothing closes is prose; one search to the end of the text is enough.
+    if (end === undefined) bracket = -1;
+  }
+  return length + text.slice(readUpTo).trim().length;
+}
+
+/** A damaged answer may close before its end; braces in prose, as in `/items/{id}`, are no answer. */
+function endOf(text: string, { start, end, limit }: Candidate): number {
+  if (end === undefined) return limit;
+  const inside = text.slice(start, end);
+  return !inside.includes("success") || parse(inside) !== undefined ? end : limit;
 }
 
 const STRUCTURE = /["{}[\]]/g;

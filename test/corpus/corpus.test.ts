@@ -111,12 +111,13 @@ describe("hostile text (D4)", () => {
     }
   });
 
-  it("a valid answer behind 10 MB of noise is found", { timeout: 60_000 }, () => {
-    const answer = '{"success": true, "report": "Found.", "metadata": {}}';
+  it("a valid answer behind 5 MB of noise, and longer than that, is found", { timeout: 60_000 }, () => {
+    const report = "Found. ".repeat(MEGABYTE);
+    const answer = JSON.stringify({ success: true, report, metadata: {} });
     const missed = ["so {we} say ", '{"a":1} ', "word ", "\n"].filter((noise) => {
-      const output = `${noise.repeat((10 * MEGABYTE) / noise.length)}\n\`\`\`json\n${answer}\n\`\`\`\n`;
+      const output = `${noise.repeat((5 * MEGABYTE) / noise.length)}\n\`\`\`json\n${answer}\n\`\`\`\n`;
       const extraction = extractJsonFromOutput(output, SEARCH_SCHEMA);
-      return extraction.kind === "invalid" || extraction.answer.report !== "Found.";
+      return extraction.kind === "invalid" || extraction.answer.report !== report;
     });
     expect(missed).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** Answers in prose that quote `"success": false`: research that was paid for, and no refusal (D2). */
+/** Answers in prose that quote `"success"`: research that was paid for, neither a refusal nor the quoted answer (D2). */
 
 import { FENCE, type CorpusCase } from "./corpus-case.ts";
 import { none } from "./not-an-answer.ts";
@@ -110,5 +110,50 @@ The caller then tests one field.`,
 {"success": true, "verified": true, "report": "A failed call returns {"success": false, "error": "quota"} with HTTP 200. Wait a minute, then send it again."}
 ${FENCE}`,
     "The quotes of the example are not escaped; only a correction can tell where the report ends.",
+  ),
+  none(
+    "quoted-success",
+    "quoted-success-fenced",
+    String.raw`# Exports of the Example API
+
+An export runs in the background: the first call returns a job, and the client polls it every ten seconds until the body says that the file can be fetched.
+
+${FENCE}json
+{"success": true, "result": "The export is ready."}
+${FENCE}
+
+The file is kept for seven days. A second export of the same range within an hour answers with the first one's file (https://api.example/docs/exports).`,
+    "The object is the body of a call; the answer is the prose around it.",
+  ),
+  none(
+    "quoted-success",
+    "quoted-success-last",
+    String.raw`Exports run in the background: POST /exports/{range} returns a job, and GET /jobs/{id} its state. The documentation names three states, and asks for a pause of ten seconds between two calls. The file is kept for seven days. The last call answers:
+
+{"success": true, "verified": true, "result": "The export is ready.", "metadata": {}}`,
+    "Braces in the addresses are part of the prose.",
+  ),
+  none(
+    "quoted-success",
+    "quoted-success-first-deep",
+    String.raw`${FENCE}json
+{"success": true, "verified": true, "report": "The export is ready."}
+${FENCE}
+
+This is the last of four bodies. Exports run in the background, and the client polls the job every ten seconds until the flag is set; the file is then kept for seven days. A second export of the same range within an hour answers with the first one's file.`,
+  ),
+  none(
+    "quoted-success",
+    "quoted-success-both",
+    String.raw`The first call answers with a job:
+
+{"success": true, "result": "Job 7 was accepted."}
+
+The client then polls the job every ten seconds. The documentation asks for a pause because the limit of sixty calls a minute is shared by all keys of an account. When the file can be fetched, the body is:
+
+{"success": true, "result": "The export is ready."}
+
+It is kept for seven days (https://api.example/docs/exports).`,
+    "Neither of two quoted bodies is the final one.",
   ),
 ];

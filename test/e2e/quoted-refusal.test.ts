@@ -1,4 +1,4 @@
-/** `"success": false` in an answer: a refusal if it is the answer, a quotation in any other text. */
+/** An object with `"success"` in an answer: the answer if the text around it is short, a quotation in any other text. */
 
 import { describe, expect, test } from "vitest";
 import { openScene } from "../kit/server/scene.ts";
@@ -68,4 +68,19 @@ describe.concurrent("a refusal", () => {
     const stored = await server.call("get_research_results", { task_id: structured["task_id"] });
     expect(stored.structured).toMatchObject({ partial: true, report: details.best_text });
   });
+});
+
+test("prose that quotes a success is corrected, and kept whole if it cannot be (D2, E6)", async (context) => {
+  const text = `# Exports\n\nAn export runs in the background; the client polls the job until its body says that the file can be fetched:
+
+\`\`\`json
+{"success": true, "result": "The export is ready."}
+\`\`\`
+
+The file is kept for seven days, and a second export of the same range within an hour answers with the first one's file.`;
+  const tasks = { search: [{ answer: "raw" as const, text }], correct_json: NO_CORRECTION };
+  const scene = await openScene(context, { name: "x", tasks });
+  const { structured } = await (await scene.server({ env: ONCE })).call("search", { query: QUERY });
+  expect(structured["error"]).toMatchObject({ code: "EXECUTION_ERROR", details: { best_text: text } });
+  expect(scene.gemini.ledger.countByKind()).toEqual({ search: 1, correct_json: 1 });
 });
