@@ -196,7 +196,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "readOnlyHint": false,
           "title": "Verify citations",
         },
-        "description": "Compares a report with the pages it cites. Only on the user's request. A minute, at most $0.05; call again for the rest. Returns counts and claims not confirmed.",
+        "description": "Costs at most $0.05 and takes a minute: compares a report with the pages it cites. Only on the user's request; call again for the rest. Returns counts and claims not confirmed.",
         "name": "verify_citations",
         "title": "Verify citations",
       },
@@ -274,6 +274,20 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
       },
     ]
   `);
+});
+
+test("tools that act on the web at a price begin with it: approval dialogs cut what follows (A5)", async ({
+  onTestFinished,
+}) => {
+  const server = await startServer({ env: { GEMINI_SEARCH_TOOLS: "all" } });
+  onTestFinished(() => server.close());
+  const { tools } = await server.client.listTools();
+  const paid = tools.filter(
+    ({ annotations }) =>
+      annotations?.openWorldHint === true && !annotations.readOnlyHint && !annotations.destructiveHint,
+  );
+  expect(paid.filter(({ description }) => description?.startsWith("Costs ") !== true)).toEqual([]);
+  expect(paid.map(({ name }) => name)).toContain("schedule_research");
 });
 
 test.for(ERAS)("the list is smaller than 19 KB and 2,500 tokens: %s (A5, U4)", async (era, context) => {

@@ -19,8 +19,8 @@ test("the list of tools is the same in every session, whatever happens in betwee
   // Names, texts, schemas and annotations. A change needs a changelog entry and a new version.
   expect({ modern: await hash("modern"), legacy: await hash("legacy") }).toMatchInlineSnapshot(`
     {
-      "legacy": "989ca3b556e8185b35e8abbc01bb852cd156d7687bce37bf7a788f759e1edbb1",
-      "modern": "db523357d260e9242e34bd5877f4c8bbfc7e5d8cdf1f7185f94a4b715a2d7f33",
+      "legacy": "ca1c03b6e5b6077dafeadc7986575f4a77c1ad036b0b1833589670bd9dab7e37",
+      "modern": "69eac502efba2c4f5342dfc2c629bb7295661650df6d7d237e4cdcc1ca707605",
     }
   `);
 });

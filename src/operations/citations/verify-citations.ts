@@ -52,7 +52,7 @@ export const verifyCitations = defineOperation({
   name: "verify_citations",
   title: "Verify citations",
   description:
-    "Compares a report with the pages it cites. Only on the user's request. A minute, at most $0.05; call again for the rest. Returns counts and claims not confirmed.",
+    "Costs at most $0.05 and takes a minute: compares a report with the pages it cites. Only on the user's request; call again for the rest. Returns counts and claims not confirmed.",
   input: z.strictObject({
     task_id: taskIdField,
     numbers: z

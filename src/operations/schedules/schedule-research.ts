@@ -87,7 +87,7 @@ export const scheduleResearch = defineOperation({
   name: NAME,
   title: "Ask again every day, week or month",
   description:
-    "Has a question asked again every day, week or month, as a search, deep search or research; each run is stored, and its notification says what changed. The user is asked about the price first; all runs together cost at most budget_usd. Also lists, pauses, resumes, changes and ends schedules.",
+    "Costs at most budget_usd for all runs together, and the user is asked first: has a question asked again every day, week or month, as a search, deep search or research. Each run is stored, and its notification says what changed. Also lists, pauses, resumes, changes and ends schedules.",
   input: inputSchema,
   output: outputSchema({ message: z.string(), schedules: z.array(z.looseObject(scheduleFields)) }),
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
