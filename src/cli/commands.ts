@@ -434,7 +434,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     group: ASK,
     summary: "Long report in up to an hour",
     description:
-      "Start deep research at Google and watch it: a long report with citations, for broad or difficult questions. 5 to 60 minutes, about $1 to $3, with --max $3 to $10. It continues at Google when you leave.",
+      "Start deep research at Google and watch it: a long report with citations, for broad or difficult questions. 5 to 60 minutes, about $1 to $3, with --max $3 to $11. It continues at Google when you leave.",
     examples: [
       "research heat pumps in Norway --no-wait",
       "research heat pumps in Norway --max",
@@ -683,7 +683,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     group: READ,
     summary: "Approve a plan and start the research",
     description:
-      "Start the research that a plan describes, and watch it. About $1 to $3, Max $3 to $10; the plan shows what it will probably cost. Approving twice starts it once.",
+      "Start the research that a plan describes, and watch it. About $1 to $3, Max $3 to $11; the plan shows what it will probably cost. Approving twice starts it once.",
     examples: [`approve ${ID}`, `approve ${ID} --no-wait --yes`],
     seeAlso: ["plan", "watch"],
     define: (command) =>

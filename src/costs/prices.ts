@@ -155,11 +155,11 @@ export function agentPrice(prices: PriceTable, agent: string, now: number): Agen
   return prices.agents.find((row) => matchesName(row.agent, name) && isValidOn(row, dayOf(now)));
 }
 
-/** What texts say that a task costs: `$1 to $3`. */
+/** What texts say that a task costs, in whole dollars that the record does not exceed: `$1 to $3`. */
 export function taskCostText(agent: string): string {
   const row = LIST_PRICES.agents.find((price) => matchesName(price.agent, agent));
   if (row === undefined) throw new Error(`There is no price of ${agent}.`);
-  return `$${Math.round(row.taskUsd.min)} to $${Math.floor(row.taskUsd.max)}`;
+  return `$${Math.round(row.taskUsd.min)} to $${Math.ceil(row.taskUsd.max)}`;
 }
 
 type Family = "deep-research" | "flash-lite" | "flash" | "pro" | "gemini-4";

@@ -32,7 +32,7 @@ export const resumeResearch = defineOperation({
   name: RESUME,
   title: "Resume research",
   description:
-    "Costs about $1 to $10 if it approves a plan or sends an unknown start again, which may be charged twice; cents if it changes a plan or continues an interrupted deep_search; nothing if it polls a failed deep research or adopts the interaction_id of an unknown start. Not for runs in progress or completed.",
+    "Costs about $1 to $11 if it approves a plan or sends an unknown start again, which may be charged twice; cents if it changes a plan or continues an interrupted deep_search; nothing if it polls a failed deep research or adopts the interaction_id of an unknown start. Not for runs in progress or completed.",
   input: z.strictObject({
     task_id: taskIdField,
     interaction_id: z

@@ -19,8 +19,8 @@ test("the list of tools is the same in every session, whatever happens in betwee
   // Names, texts, schemas and annotations. A change needs a changelog entry and a new version.
   expect({ modern: await hash("modern"), legacy: await hash("legacy") }).toMatchInlineSnapshot(`
     {
-      "legacy": "ca1c03b6e5b6077dafeadc7986575f4a77c1ad036b0b1833589670bd9dab7e37",
-      "modern": "69eac502efba2c4f5342dfc2c629bb7295661650df6d7d237e4cdcc1ca707605",
+      "legacy": "63e9c4014fef48bf570d54147532920f08da9587c7f954d84b7b078a76f80262",
+      "modern": "a37f1862aaabdeba3f93b0012c79ef5a4722675052a44f561fa22ef0503fc371",
     }
   `);
 });

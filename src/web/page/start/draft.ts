@@ -40,7 +40,7 @@ const AGENTS: readonly Depth[] = [
     depth: "deep-research-max-preview-04-2026",
     name: `${KIND_NAMES.agent} Max`,
     about: "Reads and checks more.",
-    price: "Up to 1 h · $3 to $10",
+    price: "Up to 1 h · $3 to $11",
   },
 ];
 
