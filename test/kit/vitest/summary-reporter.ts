@@ -8,8 +8,8 @@ import type { Reporter, TestCase, TestModule } from "vitest/node";
 import { missingTestCommands } from "../../../scripts/system-packages.ts";
 import { type AttemptRecords, recordAttempts } from "../loopback-only/records.ts";
 
-const NO_SECOND_ATTEMPT =
-  /src\/(?:store|runs\/(?:cancel|deletion|plan|recovery|start))\/|test\/(?:disk|faults|fleet|pause|security|simulation)\/|test\/postgres\/(?:disasters|fleet|servers)|test\/e2e\/(?:cancelled-call|confirm|consent|database|delete|followup-kill|plan|refusals|unconfirmed|research-(?:kill|pause|resume|servers|start|suspended))/;
+export const NO_SECOND_ATTEMPT =
+  /src\/(?:store|runs\/(?:cancel|deletion|ledger|plan|recovery|schedules|start))\/|test\/(?:disk|faults|fleet|pause|security|simulation)\/|test\/postgres\/(?:disasters|fleet|servers)|test\/e2e\/(?:budget|cancelled-call|confirm|consent|database|delete|followup-kill|locked-database|plan|refus|schedule|unconfirmed|research-(?:ends|kill|pause|resume|servers|start|suspended))/;
 
 const MAX_SHOWN_CHARACTERS = 2_000;
 
