@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { QUOTED_REFUSALS } from "../../test/corpus/quoted-refusals.ts";
 import { extractJsonFromOutput } from "./extract-json.ts";
 import { SEARCH_SCHEMA } from "./schemas.ts";
+import { MAX_PROCESSOR_MS, processorMs } from "../../test/kit/clock/time-limits.ts";
 
 const read = (output: string) => extractJsonFromOutput(output, SEARCH_SCHEMA);
 
@@ -77,10 +78,7 @@ describe("an unrequested field after the report", () => {
 
 test("a damaged answer in which any quote could be the end of a string does not block the process (T15)", () => {
   const output = `{"success": true, "report": ${"'x'y".repeat(6_000)}, "metadata": {"sources_visited": ["a", ${'\\"x'.repeat(20_000)}]}`;
-  const before = process.cpuUsage();
-  read(output);
-  const { user, system } = process.cpuUsage(before);
-  expect((user + system) / 1_000).toBeLessThan(2_000);
+  expect(processorMs(() => read(output))).toBeLessThan(MAX_PROCESSOR_MS);
 });
 
 test("a source of megabytes in a damaged answer exceeds no stack (T15)", () => {

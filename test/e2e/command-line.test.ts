@@ -7,7 +7,6 @@ import { openScene } from "../kit/server/scene.ts";
 import { ROOT } from "../kit/server/server.ts";
 import { storedRun } from "../kit/store/stored-run.ts";
 import { waitFor } from "../kit/wait-for.ts";
-import { onBusyMachine } from "../kit/clock/time-limits.ts";
 
 const QUERY = "How do heat pumps perform in cold climates?";
 const SOON = { interval: 10 };
@@ -176,10 +175,8 @@ describe("exit codes", () => {
     const scene = await openScene(context, { name: "hangs", tasks: { search: [{ fault: "hang" }] } });
     const { child, ended } = scene.startCommand(["search", QUERY]);
     await waitFor(() => expect(scene.gemini.ledger.count()).toBe(1), SOON);
-    const interrupted = performance.now();
     child.kill("SIGINT");
     expect(await ended).toMatchObject({ code: 130, stdout: "" });
-    expect(performance.now() - interrupted).toBeLessThan(onBusyMachine(1_500));
     const [taskId = ""] = (await scene.command(["list"])).stdout.split("\t");
     expect(storedRun(scene.configDir, taskId)).toMatchObject({ status: "failed", error_code: "INTERRUPTED" });
   });

@@ -55,7 +55,6 @@ describe.concurrent("a cycle", () => {
     const scene = await openScene(context, "always-bad");
     const server = await scene.server();
     const { isError, structured, text } = await server.call("search", { query: QUERY });
-    const finished = Date.now();
     expect(isError).toBe(true);
     expect(structured).toMatchObject({
       success: false,
@@ -74,8 +73,6 @@ describe.concurrent("a cycle", () => {
     const gap = (n: number): number => (entries[n]?.at ?? 0) - (entries[n - 1]?.at ?? 0);
     expect(gap(2)).toBeGreaterThanOrEqual(990);
     expect(gap(4)).toBeGreaterThanOrEqual(1_990);
-    // The wait after a third cycle would be 5 s.
-    expect(finished - (entries[5]?.at ?? 0)).toBeLessThan(5_000);
     expect(linesOf(server.stderr(), "[WARN] Main search failed: ")).toHaveLength(3);
     expect(linesOf(server.stderr(), "[ERROR] JSON correction failed: ")).toHaveLength(3);
     expect(correctionFiles(scene)).toEqual([]);

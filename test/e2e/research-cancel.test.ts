@@ -148,14 +148,13 @@ describe.concurrent("without Google's confirmation", () => {
   });
 
   test("a cancel that takes longer is confirmed later, automatically (L1)", async (context) => {
-    const scene = await openResearch(context, { ...SLOW, cancel_lag_ms: 12_000 });
+    const scene = await openResearch(context, { ...SLOW, cancel_lag_ms: 120_000 });
     const server = await scene.server();
     const task_id = await startRun(server);
-    const began = Date.now();
     const { structured } = await cancel(server, task_id);
-    expect(Date.now() - began).toBeLessThan(11_000);
     expect(structured).toMatchObject({ status: "cancelled", confirmed: false, message: UNCONFIRMED });
     const until = (await statusOf(server, task_id))["elapsed_minutes"];
+    scene.gemini.skip(120_000);
     await waitFor(async () => expect((await cancel(server, task_id)).structured).toMatchObject({ confirmed: true }));
     const after = await statusOf(server, task_id);
     expect(after).toMatchObject({ status: "cancelled", elapsed_minutes: until });

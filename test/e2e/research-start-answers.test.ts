@@ -128,11 +128,11 @@ test("a research that outlasts the sync window is answered as asynchronous, and 
 
 test("with --no-wait a start in a pipe returns once it is accepted, whatever the sync window (I3)", async (context) => {
   const scene = await openResearch(context, SLOW);
-  const env = { RESEARCH_SYNC_WINDOW_MS: "20000" };
+  const env = { RESEARCH_SYNC_WINDOW_MS: "25000" };
   const began = Date.now();
   const { code, stdout } = await scene.command(["research", QUERY, "--no-wait", "--json"], { env });
   expect([code, JSON.parse(stdout)]).toMatchObject([0, { status: "running_async", mode: "async" }]);
-  expect(Date.now() - began).toBeLessThan(15_000);
+  expect(Date.now() - began).toBeLessThan(25_000);
 });
 
 test("a research that fails in the sync window is an error with its run (I4, A6)", async (context) => {

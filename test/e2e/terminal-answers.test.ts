@@ -89,7 +89,7 @@ describe.skipIf(!READY)("Ctrl-C", () => {
 
 describe.skipIf(!READY)("deep research", () => {
   /** The window in which other callers get a result directly. */
-  const WINDOW = { RESEARCH_SYNC_WINDOW_MS: "20000" };
+  const WINDOW = { RESEARCH_SYNC_WINDOW_MS: "25000" };
 
   test("that is started in the background returns to the prompt with the command to follow it (I3)", async (context) => {
     const scene = await openResearch(context, { speed: 1 });
@@ -97,7 +97,7 @@ describe.skipIf(!READY)("deep research", () => {
     const started = performance.now();
     await terminal.type("clear; gemini-search-mcp research heat pumps in Norway --no-wait; echo done");
     const screen = await terminal.until(/^done/m);
-    expect(performance.now() - started).toBeLessThan(15_000);
+    expect(performance.now() - started).toBeLessThan(25_000);
     expect(screen).toMatch(/Research started: run ([0-9a-f]{8})\n[\s\S]*Follow it: +gemini-search-mcp watch \1\n/);
     expect(screen).not.toMatch(FIELDS);
     expect(scene.accepted()).toBe(1);
