@@ -104,7 +104,7 @@ describe("check_research_status", () => {
     const progress = seen.map((one) => Number(one["progress"]));
     expect(progress).toEqual(progress.toSorted((a, b) => a - b));
     expect(Math.max(...progress.slice(0, -1))).toBeLessThan(100);
-    expect(new Set(progress).size).toBeGreaterThan(3);
+    expect(new Set(progress).size).toBeGreaterThan(1);
     const told = seen.find((one) => one["last_thought"] !== undefined);
     expect(told).toMatchObject({ status: "running_async", current_action: expect.any(String) });
     const last = seen.at(-1);

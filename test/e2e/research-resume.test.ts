@@ -139,6 +139,25 @@ describe("an unknown start", () => {
     await expect.poll(() => new Set(completed())).toEqual(new Set(ids));
   });
 
+  test("adopted while its restart waits to be sent again is not restarted, and the answer says so (I8, Q1)", async (context) => {
+    const scene = await openResearch(context, {
+      ...SLOW,
+      create: [{ fault: "accept-then-reset" }, { fault: "http-429", retry_after: 15 }, {}],
+    });
+    const [server, other] = [await scene.server(AGREES), await scene.server(AGREES)];
+    const { task_id, id } = await lostStart(scene, server);
+    const restarting = resume(server, task_id, RESTART);
+    await waitFor(() => expect(scene.posts()).toBe(2));
+    expect((await resume(other, task_id, { interaction_id: id })).structured).toMatchObject({ success: true });
+    expect((await restarting).structured).toMatchObject({
+      success: true,
+      task_id,
+      status: "running_async",
+      message: expect.stringMatching(/^Nothing was sent/),
+    });
+    expect([scene.posts(), scene.accepted()]).toEqual([2, 1]);
+  });
+
   test("is restarted only with the user's consent, once (Q1, I8)", async (context) => {
     const scene = await openResearch(context, LOST);
     const server = await scene.server(AGREES);
