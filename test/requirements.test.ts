@@ -22,7 +22,7 @@ const idsIn = (text: string, line: RegExp): string[] =>
   [...text.matchAll(line)].flatMap(([, ids]) => ids?.split(", ") ?? []);
 const required = idsIn(REQUIREMENTS, new RegExp(String.raw`^- \*\*(${ID})\*\* `, "gm"));
 const uncovered = idsIn(UNCOVERED, new RegExp(String.raw`^- (${ID}(?:, ${ID})*): `, "gm"));
-const threats = idsIn(read("SECURITY.md"), new RegExp(String.raw`^\| (${ID}) +\|`, "gm"));
+const threats = idsIn(read("SECURITY.md"), new RegExp(String.raw`^- \*\*(${ID})\*\* `, "gm"));
 
 test("each id is defined once, and what is not covered is defined", () => {
   expect(required.length).toBeGreaterThan(100);

@@ -9,7 +9,7 @@ import type { Webhook } from "./webhook-store.ts";
 export interface WebhookEvent {
   name: EventName | "test";
   at: number;
-  /** `title` is the question or the name of the run, `message` a sentence of this program about it. */
+  /** `title` is the question or the name of the run, `message` a sentence of this program about it, or the first findings that changed. */
   data: { task_id?: string; title: string; message: string; status?: string; cost_usd?: number };
 }
 
