@@ -7,7 +7,7 @@ import { openPageServer, untilEnded } from "../kit/browser/page-api.ts";
 import { openHttpScene } from "../kit/server/http-server.ts";
 import { QUERY } from "../kit/server/research.ts";
 
-const SOON = { timeout: 30_000 };
+const SOON = { timeout: 60_000 };
 const AWAY = "Can't reach the server.";
 
 test("a view that is opened while the server is away appears when it is back, by itself (J3)", async (context) => {

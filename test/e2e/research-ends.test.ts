@@ -115,7 +115,7 @@ describe.concurrent("a polled run", () => {
     // The next poll is due in a minute, and a process that is running does not see that it is hastened.
     await server.close();
     scene.sql("update research_tasks set next_poll_at = 0");
-    await untilStatus(await scene.server(), task_id, "completed", 60_000);
+    await untilStatus(await scene.server(), task_id, "completed");
   });
 
   test("that Google does not find after a day fails as expired, in this wording (P3)", async (context) => {

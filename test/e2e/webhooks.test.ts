@@ -13,7 +13,7 @@ import { waitFor } from "../kit/wait-for.ts";
 
 const SECRET = /^whsec_[\w+/]{43}=\n$/;
 /** With a failed attempt: the pause before the second one, and a sweep. */
-const RETRIED = { timeout: 20_000, interval: 50 };
+const RETRIED = { timeout: 60_000, interval: 50 };
 
 const bodiesOf = (received: Received[], secret: string): Record<string, unknown>[] =>
   received.map(({ headers, text }) => {

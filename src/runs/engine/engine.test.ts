@@ -18,7 +18,7 @@ import { rankOf } from "./engine.ts";
 import { createTableEngine } from "./table-engine.ts";
 
 const KEY = "a-key";
-const SOON = { timeout: 12_000, interval: 50 };
+const SOON = { timeout: 60_000, interval: 50 };
 /** The table looks again after five seconds at the latest; idle workers of pg-boss after six. */
 const QUIET_MS = 1_500;
 

@@ -84,7 +84,7 @@ export const untilStatus = (
   server: RunningServer,
   task_id: string,
   status: string,
-  timeout = 15_000,
+  timeout = 60_000,
 ): Promise<ToolResult["structured"]> =>
   waitFor(
     async () => {
