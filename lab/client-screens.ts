@@ -10,6 +10,9 @@ import type { Client } from "./clients/client.ts";
 import { openClientTerminal } from "./clients/client-terminal.ts";
 import { codex } from "./clients/codex.ts";
 import { geminiCli } from "./clients/gemini-cli.ts";
+import { opencode } from "./clients/opencode.ts";
+import { instructionsIn } from "./clients/judge.ts";
+import type { Model } from "./clients/model.ts";
 import { type Scene, SCENES } from "./clients/scenes.ts";
 import { wireFacts } from "./clients/wire.ts";
 import { openWorld, type Transport, type World } from "./clients/world.ts";
@@ -28,7 +31,7 @@ const ROWS = 50;
 const run = promisify(execFile);
 
 const transport: Transport = values.transport === "http" ? "http" : "stdio";
-const clients = [claudeCode, codex, geminiCli].filter(({ name }) => name === (values.client ?? name));
+const clients = [claudeCode, codex, geminiCli, opencode].filter(({ name }) => name === (values.client ?? name));
 const scenes = SCENES.filter(({ name }) => name === (values.scene ?? name));
 if (clients.length * scenes.length === 0) throw new Error("There is no such client or scene.");
 
@@ -37,8 +40,9 @@ const print = (title: string, text: string): void =>
   void process.stdout.write(`### ${title}\n\n\`\`\`text\n${text.trim().replaceAll(/\n{3,}/g, "\n\n")}\n\`\`\`\n\n`);
 
 /** What our server knows, beside what the client shows. */
-async function serverView({ connection, wire }: World): Promise<string> {
-  const cancels = `cancellations received: ${wireFacts(wire()).cancelled}`;
+async function serverView({ connection, wire }: World, model: Model): Promise<string> {
+  const facts = wireFacts(wire());
+  const cancels = `cancellations received: ${facts.cancelled}\nlines of our instructions, to its model: ${instructionsIn(model, facts)}`;
   if (connection.transport === "http") return cancels;
   const [, , node = "", ...program] = connection.args;
   const { stdout } = await run(node, [...program, "list"], { env: connection.env });
@@ -69,7 +73,7 @@ async function playScene(client: Client, scene: Scene): Promise<void> {
       await scene.play({
         ...terminal,
         shoot,
-        showServer: async () => print(title("our server"), await serverView(world)),
+        showServer: async () => print(title("our server"), await serverView(world, terminal.model)),
       });
     } finally {
       await terminal.close();

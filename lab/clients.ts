@@ -42,13 +42,13 @@ const clients = chosen(CLIENTS, ({ name }) => name, values.client);
 const transports = chosen(TRANSPORTS, same, values.transport);
 const scenarios = chosen(SCENARIOS, same, values.scenario);
 const callSeconds = Number(values["call-seconds"]);
-const [usualReport, longReport] = [reportOf(34_000), reportOf(120_000)];
+const [usualReport, longReport] = [reportOf(60_000), reportOf(150_000)];
 
 /** A client that cannot be installed or started is reported like any other failure. */
 function impossible({ client, transport, scenario }: Trial, error: unknown): Verdict {
   const nothing = { seconds: 0, paidStarts: 0, protocol: "none", progressTokens: "none", progress: 0 };
   const reason = `could not be run here: ${String(error).replaceAll(/\s+/g, " ").slice(0, 300)}`;
-  const seen = { tools: "none", form: "nothing", report: "none", calls: "", notes: [] };
+  const seen = { tools: "none", instructions: "none", form: "nothing", report: "none", calls: "", notes: [] };
   return { client: client.name, transport, scenario, result: "fail", reason, ...nothing, ...seen };
 }
 

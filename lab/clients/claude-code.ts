@@ -25,7 +25,7 @@ const serverArguments = (home: string, connection: ServerConnection): string[] =
 export const claudeCode: Client = {
   name: "claude-code",
   package: "@anthropic-ai/claude-code",
-  version: "2.1.325",
+  version: "2.1.328",
   bin: "claude",
   api: anthropicMessages,
   prepare: ({ home, connection, modelUrl, prompt }) => ({
@@ -48,6 +48,7 @@ export const claudeCode: Client = {
       env,
       ready: /^❯/m,
       approval: { shows: /Do you want to proceed/, keys: ["2"] },
+      interrupt: ["Escape"],
       menus: { server: "/mcp", prompts: "/gemini", resources: "@gemini" },
       detailsKey: "C-o",
     };

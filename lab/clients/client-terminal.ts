@@ -27,6 +27,8 @@ export interface ClientTerminal {
   ask(text: string): Promise<void>;
   typeKeys(text: string): Promise<void>;
   key(name: string): Promise<void>;
+  /** Interrupts the running call as the client asks for it. */
+  interrupt(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -62,7 +64,7 @@ export async function openClientTerminal(
   const until = async (condition: (screen: string) => boolean, ms: number): Promise<boolean> => {
     for (const end = Date.now() + ms; Date.now() < end; await sleep(POLL_MS)) {
       const text = await screen();
-      if (launch.approval.shows.test(text)) {
+      if (launch.approval?.shows.test(text) === true) {
         onApproval(text);
         await pressKeys(terminal, launch.approval.keys);
         // The same keys would be typed into the prompt if the dialog were answered twice.
@@ -96,6 +98,7 @@ export async function openClientTerminal(
     },
     typeKeys: terminal.typeKeys,
     key: terminal.key,
+    interrupt: () => pressKeys(terminal, launch.interrupt),
     close: terminal.close,
   };
 }

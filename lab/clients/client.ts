@@ -34,8 +34,10 @@ interface Launch {
 export interface TerminalLaunch extends Launch {
   /** What the screen shows once a question can be typed. */
   ready: RegExp;
-  /** The dialog before the first call of a tool, and the keys that allow it for the session. */
-  approval: { shows: RegExp; keys: string[] };
+  /** The dialog before the first call of a tool, and the keys that allow it for the session; if the client asks. */
+  approval?: { shows: RegExp; keys: string[] };
+  /** The keys that interrupt a call. */
+  interrupt: string[];
   /** What the user types to see the server, its prompts and its resources, if the client shows them. */
   menus: { server: string; prompts?: string; resources?: string };
   /** The key that shows the results of tools in full, if they are not shown anyway. */

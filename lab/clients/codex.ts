@@ -45,7 +45,7 @@ function writeConfig(
 export const codex: Client = {
   name: "codex",
   package: "@openai/codex",
-  version: "0.166.0",
+  version: "0.169.0",
   bin: "codex",
   api: openaiResponses,
   prepare: (context) => {
@@ -63,6 +63,7 @@ export const codex: Client = {
     // Keys typed before the status line appears are taken for pasted text.
     ready: /GPT-5\.5 .*· ~/,
     approval: { shows: /Allow .*\?/, keys: ["Down", "Enter"] },
+    interrupt: ["Escape"],
     menus: { server: "/mcp verbose" },
     detailsKey: "C-t",
   }),

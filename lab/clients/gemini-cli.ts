@@ -43,6 +43,7 @@ export const geminiCli: Client = {
     env: writeConfig(context),
     ready: /Type your message/,
     approval: { shows: /Allow execution of MCP tool|Allow (?:once|tool)/i, keys: ["Down", "Down", "Enter"] },
+    interrupt: ["Escape"],
     menus: { server: "/mcp", prompts: "/fact", resources: "@research" },
   }),
 };

@@ -3,6 +3,7 @@
 import type { Exchange } from "./model-api.ts";
 import { conversationFailure, PAID_STARTS } from "./conversation.ts";
 import { isNamed, finalAnswer, READ } from "./script.ts";
+import type { Model } from "./model.ts";
 import type { Session } from "./session.ts";
 import type { Trial } from "./trial.ts";
 import { wireFacts, type WireFacts } from "./wire.ts";
@@ -24,6 +25,8 @@ export interface Verdict {
   progress: number;
   /** How the client names our tools to its model, and how many it offers. */
   tools: string;
+  /** How many lines of our instructions the model received before its first call. */
+  instructions: string;
   /** Which part of a result with text and structured content the model sees. */
   form: string;
   report: string;
@@ -103,6 +106,19 @@ function toolsIn({ session }: Evidence, { listed }: WireFacts): string {
   return `${listed.filter((name) => offered.includes(`${prefix}${name}`)).length} of ${listed.length} as \`${prefix}…\``;
 }
 
+/** Letters only, because each client wraps and escapes them in its own way. */
+export function instructionsIn(model: Model, { instructions }: WireFacts): string {
+  const lines = instructions
+    .split("\n")
+    .map(letters)
+    .filter((line) => line !== "");
+  const read = model.opening().map((request) => {
+    const seen = letters(request);
+    return `${lines.filter((line) => seen.includes(line)).length} of ${lines.length}`;
+  });
+  return [...new Set(read)].join(", then ");
+}
+
 function failure({ trial, world, session, end }: Evidence, sent: string): string | undefined {
   const exchanges = session.model.exchanges();
   const output = session.output();
@@ -164,6 +180,7 @@ export function judge(evidence: Evidence): Verdict {
     progressTokens: `${facts.callsWithToken} of ${facts.calls}`,
     progress: facts.progress,
     tools: toolsIn(evidence, facts),
+    instructions: instructionsIn(session.model, facts),
     form: formOf(exchanges, facts),
     report: lines === 0 ? "none" : read === lines ? "whole" : `${read} of ${lines} lines`,
     calls: callsIn(exchanges, facts.listed),

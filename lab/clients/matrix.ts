@@ -21,18 +21,24 @@ function table(columns: readonly string[], rows: readonly (readonly string[])[])
 
 const unique = (values: readonly string[]): string => [...new Set(values)].join("; ");
 
+const each = (values: readonly unknown[]): string => values.join(", ");
+
+const outcome = ({ result, reason }: Verdict): string => (reason === "" ? result : `**${result}**: ${reason}`);
+
+/** One row per client and scenario, with both transports. */
 function outcomes(verdicts: readonly Verdict[]): string {
+  const groups = Map.groupBy(verdicts, ({ client, scenario }) => `${client} ${scenario}`);
   return table(
-    ["Client", "Transport", "Scenario", "Result", "Seconds", "Paid starts", "Report read", "Calls of its model"],
-    verdicts.map((one) => [
-      one.client,
-      one.transport,
-      one.scenario,
-      one.reason === "" ? one.result : `**${one.result}**: ${one.reason}`,
-      String(one.seconds),
-      String(one.paidStarts),
-      one.report,
-      one.calls,
+    ["Client", "Scenario", "Transport", "Result", "Seconds", "Paid starts", "Report read", "Calls of its model"],
+    [...groups.values()].map((group) => [
+      unique(group.map(({ client }) => client)),
+      unique(group.map(({ scenario }) => scenario)),
+      each(group.map(({ transport }) => transport)),
+      unique(group.map(outcome)),
+      each(group.map(({ seconds }) => seconds)),
+      each(group.map(({ paidStarts }) => paidStarts)),
+      unique(group.map(({ report }) => report)),
+      unique(group.map(({ calls }) => calls)),
     ]),
   );
 }
@@ -48,6 +54,7 @@ function characteristics(verdicts: readonly Verdict[]): string {
       "Calls with progress token",
       "Progress sent",
       "Our tools, to its model",
+      "Lines of our instructions, to its model",
       "Model reads",
       "Seen",
     ],
@@ -55,9 +62,10 @@ function characteristics(verdicts: readonly Verdict[]): string {
       unique(group.map(({ client }) => client)),
       unique(group.map(({ transport }) => transport)),
       unique(group.map(({ protocol }) => protocol)),
-      group.map(({ progressTokens }) => progressTokens).join(", "),
-      group.map(({ progress }) => progress).join(", "),
+      each(group.map(({ progressTokens }) => progressTokens)),
+      each(group.map(({ progress }) => progress)),
       unique(group.map(({ tools }) => tools)),
+      unique(group.map(({ instructions }) => instructions)),
       unique(group.map(({ form }) => form)),
       unique(group.flatMap(({ notes }) => notes)),
     ]),

@@ -20,12 +20,15 @@ export interface Model extends Loopback {
   exchanges(): Exchange[];
   /** Whether the model had to request our tools. */
   searched(): boolean;
+  /** What the model received before its first call: one request, or two if it had to request our tools. */
+  opening(): string[];
 }
 
 export async function startModel(api: ModelApi, script: Script): Promise<Model> {
   let offered: OfferedTool[] = [];
   let exchanges: Exchange[] = [];
   let searched = false;
+  const opening: string[] = [];
   const loopback = await serveLoopback(async (request, response) => {
     const path = (request.url ?? "").split("?")[0] ?? "";
     const body = request.method === "POST" ? await json(request).catch(() => ({})) : {};
@@ -39,9 +42,16 @@ export async function startModel(api: ModelApi, script: Script): Promise<Model> 
     if (step === undefined) return api.reply(response, { text: "Lab" }, { path, body });
     if (step.reply === turn.load) searched = true;
     offered = turn.tools;
+    if (turn.exchanges.length === 0) opening.push(JSON.stringify(body));
     if (turn.exchanges.length >= exchanges.length) exchanges = turn.exchanges;
     await sleep(step.after_ms ?? 0);
     return api.reply(response, step.reply, { path, body });
   });
-  return { ...loopback, offered: () => offered, exchanges: () => exchanges, searched: () => searched };
+  return {
+    ...loopback,
+    offered: () => offered,
+    exchanges: () => exchanges,
+    searched: () => searched,
+    opening: () => opening,
+  };
 }

@@ -117,6 +117,7 @@ const SEARCH: Scene = {
     await answered(stage);
     await settle(stage);
     await stage.shoot("the answer");
+    await stage.showServer();
     if (stage.detailsKey === undefined) return;
     await stage.key(stage.detailsKey);
     await settle(stage);
@@ -213,9 +214,44 @@ const CANCEL: Scene = {
     await stage.ask(`Find out and verify: ${QUESTION}`);
     await watch(stage, ROUND_MS + FIRST_SECONDS);
     await stage.shoot("before Esc");
-    await stage.key("Escape");
+    await stage.interrupt();
     await sleep(5_000);
     await stage.shoot("after Esc");
+    await stage.showServer();
+  },
+};
+
+/** Google has accepted the start, and the call has not returned. */
+const CANCEL_START: Scene = {
+  name: "cancel-start",
+  scenario: RESEARCH,
+  script: researchScript,
+  play: async (stage) => {
+    await stage.ask(`Do deep research: ${QUESTION}`);
+    await watch(stage, FIRST_SECONDS + ROUND_MS);
+    await stage.shoot("before Esc");
+    await stage.interrupt();
+    await sleep(5_000);
+    await stage.shoot("after Esc");
+    await stage.showServer();
+  },
+};
+
+/** A question too vague to start, and its dialog closed. */
+const CLARIFY: Scene = {
+  name: "clarify",
+  scenario: RESEARCH,
+  settings: { RESEARCH_SYNC_WINDOW_MS: "0" },
+  script: () => opening("start_deep_research", { query: "heat pumps" }, () => answer("The call has returned.")),
+  play: async (stage) => {
+    await stage.ask("Do deep research: heat pumps");
+    await stage.until((screen) => /focus|as asked/i.test(screen) || screen.includes(MARK), 30_000);
+    await settle(stage);
+    await stage.shoot("the dialog");
+    await stage.key("Escape");
+    await stage.until((screen) => screen.includes(MARK), 20_000);
+    await settle(stage);
+    await stage.shoot("afterwards");
     await stage.showServer();
   },
 };
@@ -257,7 +293,9 @@ export const SCENES: readonly Scene[] = [
   RESEARCHED,
   confirmScene("accept", ["Enter"]),
   confirmScene("decline", ["Escape"]),
+  CLARIFY,
   CONVERSED,
   CANCEL,
+  CANCEL_START,
   MENUS,
 ];

@@ -23,6 +23,7 @@ const message = z.looseObject({
   result: z
     .looseObject({
       protocolVersion: z.string().optional(),
+      instructions: z.string().optional(),
       tools: z.array(z.looseObject({ name: z.string() })).optional(),
       content: z.array(z.looseObject({ text: z.string().default("") })).optional(),
       structuredContent: z.record(z.string(), z.unknown()).optional(),
@@ -44,6 +45,7 @@ export interface WireFacts {
   cancelled: number;
   /** Cancellations after the response. */
   cancelledLate: number;
+  instructions: string;
   /** Names of our announced tools. */
   listed: string[];
   /** Results of tool calls, in order. */
@@ -75,6 +77,7 @@ export function wireFacts(passed: readonly Passed[]): WireFacts {
     progress: 0,
     cancelled: 0,
     cancelledLate: 0,
+    instructions: "",
     listed: [],
     answers: [],
   };
@@ -103,6 +106,7 @@ function readClientMessage(facts: WireFacts, open: Map<unknown, string>, { id, m
 function readServerMessage(facts: WireFacts, open: Map<unknown, string>, { id, method, result }: WireState): void {
   if (method === "notifications/progress") facts.progress += 1;
   if (result?.protocolVersion !== undefined) facts.protocol = result.protocolVersion;
+  if (result?.instructions !== undefined) facts.instructions = result.instructions;
   if (result?.tools !== undefined) facts.listed = result.tools.map(({ name }) => name);
   const tool = open.get(id);
   if (tool === undefined || result?.content === undefined) return;
