@@ -46,7 +46,6 @@ export async function openClientTerminal(
   world: World,
   { script, columns, rows, onApproval = () => {} }: ClientTerminalOptions,
 ): Promise<ClientTerminal> {
-  if (client.interactive === undefined) throw new Error(`${client.name} has no interactive trial.`);
   const model = await startModel(client.api, script);
   const { home, work, connection, folder } = world;
   const launch = client.interactive({ home, work, connection, modelUrl: model.url, prompt: "" });

@@ -40,6 +40,8 @@ export interface TerminalLaunch extends Launch {
   interrupt: string[];
   /** What the user types to see the server, its prompts and its resources, if the client shows them. */
   menus: { server: string; prompts?: string; resources?: string };
+  /** The keys that open the list of calls in the background, and those that close it. */
+  tasks?: { open: string[]; close: string[] };
   /** The key that shows the results of tools in full, if they are not shown anyway. */
   detailsKey?: string;
 }
@@ -54,7 +56,7 @@ export interface Client {
   /** Writes its configuration and returns how it is started. */
   prepare(context: ClientContext): Launch;
   /** The same for a person at a terminal. */
-  interactive?(context: ClientContext): TerminalLaunch;
+  interactive(context: ClientContext): TerminalLaunch;
 }
 
 /** The name of our server in every client's configuration, as `init` writes it. */

@@ -85,6 +85,12 @@ function readLines(sent: string, exchanges: readonly Exchange[]): { read: number
   return { read: full.filter((line) => seen.includes(line)).length, lines: full.length };
 }
 
+/** How much of the report the client has passed on; what it received last is the answer that it has cut. */
+function cutAt({ read, lines }: { read: number; lines: number }, exchanges: readonly Exchange[]): string {
+  const bytes = Buffer.byteLength(exchanges.at(-1)?.output ?? "").toLocaleString("en");
+  return `its model read ${read} of ${lines} lines of the report, in an answer of ${bytes} bytes`;
+}
+
 /** In order, such as `3 × check_research_status`. */
 function callsIn(exchanges: readonly Exchange[], names: readonly string[]): string {
   const runs: { name: string; count: number }[] = [];
@@ -173,7 +179,7 @@ export function judge(evidence: Evidence): Verdict {
     transport: trial.transport,
     scenario: trial.scenario,
     result: failed === undefined ? (cut ? "cut" : "pass") : "fail",
-    reason: failed ?? (cut ? `its model read ${read} of ${lines} lines of the report` : ""),
+    reason: failed ?? (cut ? cutAt({ read, lines }, exchanges) : ""),
     seconds: Math.round(end.seconds),
     paidStarts: world.gemini.ledger.acceptedStarts().length,
     protocol: facts.protocol,

@@ -83,6 +83,7 @@ Real clients, headless unless noted otherwise, each with a scripted model of its
 
 - **research**: \`start_deep_research\`, \`check_research_status\` until it is completed, \`get_research_results\`. The research takes 45 s, the report has ${setting.usual.toLocaleString("en")} characters.
 - **long-report**: the same with ${setting.long.toLocaleString("en")} characters.
+- **unknown-client**: \`research\` without the name of the client, so that the server returns the report whole, and the client cuts what is too long for it.
 - **blocking**: one \`deep_search\` that lasts ${setting.callSeconds} s.
 - **client-killed**: the client is killed (SIGKILL) 2 s after Google accepted the research, before the call returned; a new process of it finds the run with \`list_research\` and reads it.
 - **interactive**: the client in a real terminal (tmux), as a person uses it: a question is typed, its model calls \`search\` once. The answer must appear in the same turn; the headless trials do not show whether a call is moved to the background.

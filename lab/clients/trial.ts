@@ -17,6 +17,7 @@ import { openWorld, type Transport, type World } from "./world.ts";
 export const SCENARIOS = [
   "research",
   "long-report",
+  "unknown-client",
   "blocking",
   "client-killed",
   "interactive",
@@ -73,7 +74,8 @@ async function play({ client, scenario }: Trial, world: World): Promise<Session>
 }
 
 export async function runTrial(trial: Trial): Promise<Verdict> {
-  const world = await openWorld(trial.client, trial.transport, { scenario: simulated(trial) });
+  const settings: Record<string, string> = trial.scenario === "unknown-client" ? { LAB_ANONYMOUS: "1" } : {};
+  const world = await openWorld(trial.client, trial.transport, { scenario: simulated(trial), settings });
   try {
     const session = await play(trial, world);
     const end = await session.ended;
