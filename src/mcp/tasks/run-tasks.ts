@@ -128,12 +128,13 @@ function workingText(run: Run, now: number): string {
   const { kind, progress, followupContext, obstacle, status, startedAt, createdAt } = run;
   if (obstacle !== undefined || status === "pending")
     return headOf({ ...run, currentAction: undefined }, now).current_action;
-  const passed = `for ${passedText(now - (startedAt ?? createdAt))}`;
-  if (followupContext !== undefined) return `Answering ${passed}`;
-  if (kind === "deep_search") return `${roundText(run)}, ${passed}`;
-  if (kind !== "agent") return `Searching the web ${passed}`;
+  const passed = passedText(now - (startedAt ?? createdAt));
+  if (followupContext !== undefined) return `Answering for ${passed}`;
+  // The time is that of the whole run, not of its round.
+  if (kind === "deep_search") return `${roundText(run)}, ${passed} so far`;
+  if (kind !== "agent") return `Searching the web for ${passed}`;
   const seen = progress === 0 ? "" : `, about ${Math.round(progress)} % done`;
-  return `Researching ${passed} of usually ${Math.round(usualMinutes(run).likely)} min${seen}`;
+  return `Researching for ${passed} of usually ${Math.round(usualMinutes(run).likely)} min${seen}`;
 }
 
 function roundText({ progress, options }: Run): string {
