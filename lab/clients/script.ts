@@ -13,7 +13,7 @@ const WAIT_SECONDS = 45;
 
 const TASK_ID = /task_id[\\"']*\s*[:=]\s*[\\"']*([\w-]{8,})/;
 const CURSOR = /cursor\W+(\d+-\d+-[0-9a-f]{8}(?:-stalled)?)/;
-const NEXT = /next_section\W+(\d[\d.~]*)/;
+const NEXT = /next_section\W+(\d[\d.~+]*)/;
 export const STATUS = /(?:^|[^\w])status[\\"']*\s*[:=]\s*[\\"']*(\w+)/;
 
 /** Most clients put the server's name before the tool's, some in a spelling of their own. */
@@ -55,6 +55,8 @@ export const finish = ({ output }: Exchange): Step => ({ reply: { text: finalAns
 export const taskIdIn = (exchanges: readonly Exchange[]): string | undefined =>
   exchanges.map(({ output }) => TASK_ID.exec(output)?.[1]).find((id) => id !== undefined);
 
+const ENDED = ["completed", "failed", "cancelled"];
+
 /** From a task_id on: check the status until the run has ended, then read the report. */
 export function collect(turn: Turn): Step | undefined {
   const last = turn.exchanges.at(-1);
@@ -62,7 +64,7 @@ export function collect(turn: Turn): Step | undefined {
   if (last === undefined || task_id === undefined) return { reply: { text: `${DONE}: no task_id was received` } };
   if (isNamed(last.tool, READ)) return readOn(turn, last, task_id);
   const status = STATUS.exec(last.output)?.[1];
-  return status === "completed" ? call(turn, READ, { task_id }) : checkStatus(turn, task_id);
+  return ENDED.includes(status ?? "") ? call(turn, READ, { task_id }) : checkStatus(turn, task_id);
 }
 
 /** A long report is read section by section. */
