@@ -43,8 +43,6 @@ export interface Evidence {
   left: number;
 }
 
-const A_START = "start_deep_research";
-
 /** Compares letters only: JSON escapes and line breaks are ignored. */
 const letters = (text: string): string => text.replaceAll(/\\+[nrt"]|[\s"\\]/g, "");
 
@@ -107,7 +105,9 @@ function callsIn(exchanges: readonly Exchange[], names: readonly string[]): stri
 
 function toolsIn({ session }: Evidence, { listed }: WireFacts): string {
   const offered = session.model.offered().map(({ name }) => name);
-  const prefix = offered.find((name) => isNamed(name, A_START))?.slice(0, -A_START.length);
+  const prefix = offered.flatMap((full) =>
+    listed.filter((name) => isNamed(full, name)).map((name) => full.slice(0, -name.length)),
+  )[0];
   if (prefix === undefined) return "none";
   return `${listed.filter((name) => offered.includes(`${prefix}${name}`)).length} of ${listed.length} as \`${prefix}…\``;
 }
