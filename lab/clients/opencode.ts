@@ -57,6 +57,6 @@ export const opencode: Client = {
     env: writeConfig(context),
     ready: /Ask anything/,
     interrupt: ["Escape", "Escape"],
-    menus: { server: "/mcps", prompts: "/fact", resources: "@research" },
+    menus: { server: "/mcps", prompts: "/fact", resources: "@runs" },
   }),
 };
