@@ -125,10 +125,6 @@ export function instructionsIn(model: Model, { instructions }: WireFacts): strin
   return [...new Set(read)].join(", then ");
 }
 
-/** As the client was told last. */
-const statusIn = ({ answers }: WireFacts): unknown =>
-  answers.findLast(({ tool }) => tool === "check_research_status")?.structured["status"];
-
 function failure({ trial, world, session, end }: Evidence, sent: string): string | undefined {
   const facts = wireFacts(world.wire());
   const exchanges = session.model.exchanges();
@@ -142,7 +138,6 @@ function failure({ trial, world, session, end }: Evidence, sent: string): string
   if (paid !== wanted) return `${paid} paid starts instead of ${wanted}`;
   if (sent === "")
     return `it ended without the report; ${how}; its model last read: ${exchanges.at(-1)?.output.slice(0, 100)}`;
-  if (isResearch && statusIn(facts) === "cancelled") return "its run was cancelled";
   if (isResearch && letters(sent) !== letters(trial.report)) return "a report that differs from the simulated one";
   const starts = world.gemini.ledger.acceptedStarts();
   const broken = isConversation ? conversationFailure({ starts, exchanges, facts }) : undefined;
