@@ -291,6 +291,7 @@ const openCode: Client = {
   }),
   passesKey: true,
   check: "opencode mcp list",
+  hint: 'It asks before no tool. To be asked before each deep research, add to opencode.json: "permission": { "*_start_deep_research": "ask" }',
 };
 
 /** https://lmstudio.ai/docs/app/mcp, read 2026-11-16: Cursor's notation, but no word of references to variables. */

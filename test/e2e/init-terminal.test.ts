@@ -144,11 +144,14 @@ test.skipIf(!canAsk)("several clients, found on PATH too, are written after one 
   mkdirSync(join(home, "bin"));
   for (const program of ["claude", "code"]) writeFileSync(join(home, "bin", program), "#!/bin/sh\n", { mode: 0o755 });
   writeFileSync(join(home, ".gemini/settings.json"), "{}");
+  mkdirSync(join(home, ".config/opencode"), { recursive: true });
   const env = { PATH: `${join(home, "bin")}:${dirname(process.execPath)}`, RESOLVE_SOURCE_LINKS: "false" };
-  const { code, seen } = await answer(home, [SKIPPED, CHOSEN, ["Write these 4 changes?", ENTER]], { env });
+  const { code, seen } = await answer(home, [SKIPPED, CHOSEN, ["Write these 5 changes?", ENTER]], { env });
   expect(code).toBe(0);
-  for (const title of ["Claude Code", "VS Code", "Codex", "Gemini CLI"]) expect(seen).toContain(`${title}: connected`);
+  for (const title of ["Claude Code", "VS Code", "Codex", "Gemini CLI", "OpenCode"])
+    expect(seen).toContain(`${title}: connected`);
   expect(seen).toContain("choose “Trust folder”");
+  expect(seen.replaceAll(/\s+/g, " ")).toContain('"permission": { "*_start_deep_research": "ask" }');
   expect(seen).toContain("Now ask your assistant:");
   expect(JSON.parse(readFileSync(join(home, ".claude.json"), "utf8"))).toHaveProperty("mcpServers.gemini-search");
 });
