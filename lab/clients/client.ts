@@ -40,8 +40,6 @@ export interface TerminalLaunch extends Launch {
   interrupt: string[];
   /** What the user types to see the server, its prompts and its resources, if the client shows them. */
   menus: { server: string; prompts?: string; resources?: string };
-  /** The keys that open the list of calls in the background, and those that close it. */
-  tasks?: { open: string[]; close: string[] };
   /** The key that shows the results of tools in full, if they are not shown anyway. */
   detailsKey?: string;
 }
