@@ -185,3 +185,16 @@ test("a run above the hard limit of one run is refused, and a deep search keeps 
     { state: "settled", kind: "round" },
   ]);
 });
+
+test("a restart without a price today is refused by a hard limit at the estimate of its first start (I13, T28)", async (context) => {
+  const scene = await openResearch(context, { create: [{ fault: "accept-then-reset" }, {}] });
+  const server = await scene.server({ ...perDay("3/4"), agrees: true });
+  const { task_id } = await start(server, QUERY);
+  // An agent that no price list names.
+  scene.sql("update research_tasks set model = 'an-agent'");
+  const again = { task_id, accept_possible_double_charge: true };
+  expect((await server.call("resume_research", again)).structured).toMatchObject({
+    error: { ...EXCEEDED.error, details: { max_usd: expect.closeTo(usedUsd(scene)) } },
+  });
+  expect(scene.posts()).toBe(1);
+});

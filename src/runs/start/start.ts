@@ -3,7 +3,6 @@
  * request is sent, at most one request is accepted, and an unknown outcome is reported to the user, not retried.
  */
 
-import type { BudgetState } from "../../costs/budget.ts";
 import type { AppError } from "../../errors.ts";
 import { materialToSend, type RequestVariant, type SentFile, type StartOutcome } from "../../gemini/research-agent.ts";
 import { failpoint } from "../../platform/failpoint.ts";
@@ -118,16 +117,11 @@ async function begin(
   const { key: keyFingerprint, baseUrl } = deps.agent.fingerprint;
   const whole = { ...intent, keyFingerprint, baseUrl, processId: deps.processId, now: deps.clock.now() };
   const ids = { ...newStartIds(), ...(taskId === undefined ? {} : { taskId }) };
-  const admission = {
-    join,
-    once: taskId !== undefined,
-    limits: deps.limits,
-    ids,
-    checkCost: (budgets: readonly BudgetState[]): boolean => {
-      refuseBeforeIntent(deps, signal);
-      return checkCost?.(budgets) ?? false;
-    },
+  const check: CheckCost = (budgets, maxUsd) => {
+    refuseBeforeIntent(deps, signal);
+    return checkCost?.(budgets, maxUsd) ?? false;
   };
+  const admission = { join, once: taskId !== undefined, limits: deps.limits, ids, checkCost: check };
   const outcome = await guardLostCommit(deps, ids, () => commitIntent(deps.db, whole, admission));
   if (outcome.kind !== "intended") return outcome;
   failpoint("after-intent");
