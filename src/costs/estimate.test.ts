@@ -107,7 +107,7 @@ describe("the estimate", () => {
   test("has no figures for an agent without a price (M1)", () => {
     const request = {
       query: "q",
-      agent: "deep-research-2031",
+      agent: "another-agent",
       prices: LIST_PRICES,
       history: [],
       syncWindowMs: 0,

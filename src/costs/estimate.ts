@@ -10,7 +10,7 @@ import { costCalculator } from "./actual.ts";
 import { type Complexity, complexityOf, complexityOfPlan } from "./complexity.ts";
 import { priceNotices } from "./price-notices.ts";
 import { type Bounds, predict, type Range, rounded } from "./prediction.ts";
-import { type AgentPrice, agentPrice, type PriceTable } from "./prices.ts";
+import { type AgentPrice, agentPrice, familyAgentPrice, type PriceTable } from "./prices.ts";
 
 /** A finished agent run from the history. */
 export interface FinishedRun {
@@ -47,18 +47,22 @@ export interface Estimate {
   /** Number of the user's finished runs with this agent that were used. */
   basedOnRuns: number;
   pricesAsOf: string;
+  /** There is no price of the agent, and the highest of its family is assumed. */
+  isFamilyPrice: boolean;
   /** US dollars per million input tokens. */
   inputUsd: number;
   /** What a run costs per search at least, with all that it reads and writes; undefined for a plan. */
   minUsdPerSearch?: number | undefined;
 }
 
-/** Undefined for an agent without a price. */
+/** Undefined for an agent without a price of its own or of its family. */
 export function estimate(request: EstimateRequest): Estimate | undefined {
   const { query, plan, agent, prices, history, syncWindowMs, now } = request;
-  const price = agentPrice(prices, agent, now);
+  const listed = agentPrice(prices, agent, now);
+  const price = listed ?? familyAgentPrice(prices, agent, now);
   if (price === undefined) return undefined;
-  if (plan === "wanted") return planEstimate(request, price.input);
+  const priced = { pricesAsOf: prices.asOf, isFamilyPrice: listed === undefined, inputUsd: price.input };
+  if (plan === "wanted") return { ...planEstimate(request), ...priced };
   // A plan shows the effort better than the question from which it was made.
   const complexity = plan === undefined ? complexityOf(query) : complexityOfPlan(plan.text);
   const runs = history.filter(
@@ -77,11 +81,11 @@ export function estimate(request: EstimateRequest): Estimate | undefined {
       ADVICE[complexity],
       delivery({ complexity, goAsync, minutes }),
       basis(runs),
+      ...(listed === undefined ? [`There is no price of ${agent}: the highest of its family is assumed.`] : []),
       ...priceNotices(prices, { models: [agent], now }).map(({ message }) => message),
     ].join(" "),
     basedOnRuns: runs.length,
-    pricesAsOf: prices.asOf,
-    inputUsd: price.input,
+    ...priced,
     minUsdPerSearch: minUsdPerSearch(prices, runs),
   };
 }
@@ -94,7 +98,7 @@ const PLAN_USAGE: Usage = { input: 25_000, output: 4_000, cached: 0, searches: 1
 const PLAN_MINUTES: Range = { min: 0.3, likely: 1, max: 5 };
 const PLAN_USD_SPREAD = { min: 0.3, max: 3 };
 
-function planEstimate({ query, agent, prices, syncWindowMs, now }: EstimateRequest, inputUsd: number): Estimate {
+function planEstimate({ query, agent, prices, syncWindowMs, now }: EstimateRequest) {
   const usd = costCalculator(prices)(PLAN_USAGE, agent, now).usd ?? 0;
   const goAsync = PLAN_MINUTES.likely * 60_000 > syncWindowMs;
   const complexity = complexityOf(query);
@@ -106,8 +110,6 @@ function planEstimate({ query, agent, prices, syncWindowMs, now }: EstimateReque
     goAsync,
     recommendation: "A plan costs cents; the research that it describes is charged when it is approved.",
     basedOnRuns: 0,
-    pricesAsOf: prices.asOf,
-    inputUsd,
   };
 }
 

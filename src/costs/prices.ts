@@ -199,6 +199,15 @@ export function familyPrice(prices: PriceTable, model: string, now: number): Tok
   };
 }
 
+/** What an unlisted agent is expected to cost at most: the highest prices of its family, and its most expensive tasks. */
+export function familyAgentPrice(prices: PriceTable, agent: string, now: number): AgentPrice | undefined {
+  const tokens = familyPrice(prices, agent, now);
+  if (tokens === undefined || familyOf(agent) !== "deep-research") return undefined;
+  const rows = prices.agents.filter((row) => isValidOn(row, dayOf(now)));
+  const [dearest] = rows.toSorted((one, other) => other.taskUsd.max - one.taskUsd.max);
+  return dearest && { ...tokens, agent, taskUsd: dearest.taskUsd, durationFactor: dearest.durationFactor };
+}
+
 /** The API prefixes some names with their collection. */
 const withoutCollection = (name: string): string => name.trim().replace(/^(?:models|agents)\//, "");
 

@@ -203,7 +203,8 @@ async function sentAgain(deps: OperationDeps, { run, input, newest }: Again) {
   const { newestPlan } = await import("../runs/plan/plan-store.ts");
   const text = part === "research" ? (await newestPlan(await deps.database(), taskId))?.text : undefined;
   const stage = part === "plan" ? ("wanted" as const) : text === undefined ? undefined : { text };
-  return { about, query, agent, plan: stage, tokens: await tokensSent(run), charges: CHARGES };
+  const before = storedEstimate.safeParse(run.estimate).data;
+  return { about, query, agent, plan: stage, before, tokens: await tokensSent(run), charges: CHARGES };
 }
 
 const planToDecide = (run: Run, plan: Awaited<ReturnType<typeof planAnswer>>) => ({
@@ -221,13 +222,10 @@ async function againAsFollowup(deps: OperationDeps, run: Run) {
 }
 
 /** A follow-up keeps the estimate of its first start: its context is the same. */
-function followupEstimate({ estimate }: Run) {
-  const known = storedFollowupEstimate.safeParse(estimate);
-  return known.success ? known.data : null;
-}
+const followupEstimate = ({ estimate }: Run) => storedEstimate.safeParse(estimate).data ?? null;
 
 const range = z.object({ min: z.number(), likely: z.number(), max: z.number() });
-const storedFollowupEstimate = z.object({ agent: z.string(), minutes: range, usd: range });
+const storedEstimate = z.looseObject({ agent: z.string(), minutes: range, usd: range });
 
 const thrower = (refusal: AppError) => (): never => {
   throw refusal;

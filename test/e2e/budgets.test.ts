@@ -198,3 +198,29 @@ test("a restart without a price today is refused by a hard limit at the estimate
   });
   expect(scene.posts()).toBe(1);
 });
+
+test("an unlisted agent reserves what the most expensive one of its family may cost; one without any price passes no hard limit (I13, P6, T28)", async (context) => {
+  const scene = await openResearch(context);
+  const server = await scene.server({ ...perDay("50/60"), agrees: true });
+  const of = (model: string) => ({ query: `${QUERY} 1`, model });
+  const expected = async (model: string) => (await server.call("estimate_research_cost", of(model))).structured;
+  const listed = await expected("deep-research-max-preview-04-2026");
+  const unlisted = await expected("deep-research-next");
+  expect(unlisted["estimated_cost"]).toEqual(listed["estimated_cost"]);
+  expect(unlisted["recommendation"]).toContain("There is no price of deep-research-next: the highest of its family");
+  await server.call(START, of("deep-research-next"));
+  const micros = listed["estimated_cost"].max_usd * 1_000_000;
+  expect(scene.sql("select model, reserved_micros from ledger")).toEqual([
+    { model: "deep-research-next", reserved_micros: micros },
+  ]);
+  expect(await expected("deep-thought-42")).toMatchObject({ error: { code: "INVALID_INPUT" } });
+  expect((await server.call(START, of("deep-thought-42"))).structured).toMatchObject({
+    error: {
+      code: "BUDGET_EXCEEDED",
+      message:
+        "There is no price for deep-thought-42, so it cannot be checked against the hard limit on costs. Nothing was started or charged.",
+      suggestion: expect.stringContaining("prices.json"),
+    },
+  });
+  expect([scene.posts(), scene.sql("select 1 from ledger")]).toMatchObject([1, [{}]]);
+});

@@ -89,7 +89,7 @@ describe("estimate_research_cost", () => {
     const { structured } = await server.call("estimate_research_cost", retired);
     expect(structured["model"]).toBe("deep-research-preview-04-2026");
     expect(structured["notice"]).toContain("deep-research-pro-preview-12-2025");
-    for (const model of ["gemini-3.8-flash", "deep-research-2031", "constructor", "__proto__"]) {
+    for (const model of ["gemini-3.8-flash", "another-agent", "constructor", "__proto__"]) {
       const unknown = await server.call("estimate_research_cost", { query: COMPLEX, model });
       expect(unknown.structured["error"]).toMatchObject({ code: "INVALID_INPUT", details: { field: "model" } });
     }

@@ -30,6 +30,8 @@ export interface PaidStart {
   plan?: PlanStage | undefined;
   /** A rough count of the tokens that are sent besides the question. */
   tokens?: number;
+  /** Of a restart: what its first start was expected to cost, which counts without a price today. */
+  before?: FollowupEstimate | undefined;
   /** How many starts may be charged; above one, whatever it costs, a person decides. */
   charges?: number;
   /** The estimate of a follow-up, which is asked about in its own words; null if its model has no price. */
@@ -118,16 +120,18 @@ interface PricedStart {
   agent: string;
   charges: number;
   /** Undefined if the agent or model has no price. */
-  estimate: Pick<Estimate, "usd" | "agent"> | undefined;
+  estimate: (Pick<Estimate, "usd" | "agent"> & Partial<Estimate>) | undefined;
   /** Without a key or a database nothing is charged: the start fails and reports what is missing. */
   canBeCharged: boolean;
   subject: Subject;
 }
 
 async function priceOf(deps: OperationDeps, call: Pick<Call, "owner">, start: PaidStart): Promise<PricedStart> {
-  const { about, query, agent, plan, tokens = 0, charges = 1, followup, isTable = false } = start;
+  const { about, query, agent, plan, tokens = 0, charges = 1, followup, before, isTable = false } = start;
   const estimate =
-    followup === undefined ? await estimateFor(deps, call, { query, agent, plan, tokens }) : (followup ?? undefined);
+    followup === undefined
+      ? ((await estimateFor(deps, call, { query, agent, plan, tokens })) ?? before)
+      : (followup ?? undefined);
   return {
     what: isTable ? "table" : followup !== undefined ? "follow-up" : plan === "wanted" ? "plan" : "research",
     agent,
@@ -159,7 +163,7 @@ function questionOn(
   const { likely } = estimate.usd;
   const [about, max] = [dollars(charges * likely), dollars(charges * estimate.usd.max)];
   const ask = `${VERBS[what]} this ${what} for about ${about} (up to ${max})?`;
-  const cost = `This ${what} will cost about ${about} (up to ${max}) with ${estimate.agent}`;
+  const cost = `This ${what} will cost about ${about} (up to ${max}) with ${estimate.agent}${estimate.isFamilyPrice === true ? ", at the highest price of its family" : ""}`;
   const facts = { details: { estimated_cost_usd: charges * likely, limit_usd: limit }, subject };
   const unasked = "raise RESEARCH_CONFIRM_ABOVE_USD for this server";
   if (limit === 0) return { ask, because: `${cost}, and every start must be confirmed.`, unasked, ...facts };
@@ -207,12 +211,22 @@ function askedAgain(
 
 const UNCHARGED = "Nothing was started or charged.";
 
-const refusalOfStart = (
+function refusalOfStart(
   { settings }: Pick<OperationDeps, "settings">,
-  { what, estimate }: PricedStart,
-  // A restart without a price today reserves the estimate of its first start.
+  { what, agent, estimate }: PricedStart,
   { budgets, maxUsd = estimate?.usd.max }: { budgets: readonly BudgetState[]; maxUsd?: number | undefined },
-): AppError | undefined => refusalAbove(settings.budgets, budgets, { what, maxUsd, undone: UNCHARGED });
+): AppError | undefined {
+  if (maxUsd === undefined && hasHardLimit(settings.budgets)) return unpriced(agent);
+  return refusalAbove(settings.budgets, budgets, { what, maxUsd, undone: UNCHARGED });
+}
+
+const unpriced = (agent: string): AppError =>
+  new AppError({
+    code: "BUDGET_EXCEEDED",
+    message: `There is no price for ${agent}, so it cannot be checked against the hard limit on costs. ${UNCHARGED}`,
+    suggestion: "Use an agent with a price, or add its price to prices.json in the config directory.",
+    details: { agent },
+  });
 
 /** Refuses a search before it is stored. Each of its requests is checked again when it is reserved. */
 export async function refuseAboveBudget(
