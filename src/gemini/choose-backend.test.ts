@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { AppError } from "../errors.ts";
-import type { Answer, AskRequest } from "./search-backend.ts";
+import { type Answer, type AskRequest, PaidFailure } from "./search-backend.ts";
 import { createAutoBackend } from "./choose-backend.ts";
 import { cliNotFound } from "./cli/failures.ts";
 import { silentLog } from "../../test/kit/log.ts";
@@ -62,4 +62,13 @@ test("a CLI that cannot sign in is named once it was tried, and is not tried aga
     expect(notices).toEqual([expect.stringMatching(/^The Gemini CLI cannot sign in/)]);
   }
   expect(asked).toBe(1);
+});
+
+test("a CLI that fails after a model has answered is not replaced by the API, which would hide what it used (B11, P6)", async () => {
+  const refused = new AppError({ code: "EXECUTION_ERROR", message: "no", reason: "auth" });
+  const backend = autoBackend({
+    isInstalled: true,
+    ask: () => Promise.reject(new PaidFailure(refused, answer("cli"))),
+  });
+  await expect(backend.ask(REQUEST)).rejects.toMatchObject({ reason: "auth", answer: { backend: "cli" } });
 });

@@ -3,7 +3,7 @@
 import { AppError } from "../errors.ts";
 import type { Log } from "../platform/log.ts";
 import { nothingConfigured } from "./cli/failures.ts";
-import type { Backend } from "./search-backend.ts";
+import { type Backend, PaidFailure } from "./search-backend.ts";
 
 interface AutoBackendOptions {
   cli: Backend & { isInstalled(): boolean };
@@ -30,7 +30,8 @@ export function createAutoBackend({ cli, api, apiReady, log }: AutoBackendOption
           return await cli.ask(request);
         } catch (error) {
           const vanished = error instanceof AppError && error.code === "CLI_NOT_FOUND";
-          const refused = error instanceof AppError && error.reason === "auth";
+          // A CLI that a model has answered was signed in; another backend's answer would hide what it used.
+          const refused = error instanceof AppError && error.reason === "auth" && !(error instanceof PaidFailure);
           if (!vanished && !refused) throw error;
           if (vanished) return api.ask(request);
           signedOut = true;

@@ -6,7 +6,7 @@
 import { type ChildOutcome, runChild } from "../../platform/child.ts";
 import type { Log } from "../../platform/log.ts";
 import { createRedactor } from "../../platform/redact.ts";
-import { type Answer, type AskRequest, type Backend, NO_USAGE } from "../search-backend.ts";
+import { type Answer, type AskRequest, type Backend, NO_USAGE, PaidFailure } from "../search-backend.ts";
 import { childEnvironment, chooseSignIn, depthOf } from "./environment.ts";
 import { cliFailure, cliNotFound } from "./failures.ts";
 import { type CallDirectory, type CliHome, createCliHome, type Firecrawl } from "./home.ts";
@@ -187,31 +187,36 @@ interface EndedCall {
 /** A usable answer counts, whatever the exit code (C7). */
 function answerOrThrow({ request, options }: Call, { child, output, session, redact }: EndedCall): Answer {
   const { text, cut } = bestText(output, session);
-  if (isUsable(text, child, output)) {
-    return {
-      backend: "cli",
-      text,
-      cut,
-      model: session.model ?? output.stats?.model ?? modelInStderr(child),
-      sources: session.sources,
-      unreadUrls: [],
-      openedUrls: session.openedUrls,
-      queries: session.queries,
-      // Versions without a session record do not report their searches.
-      isGrounded: session.lastTurn === "" ? undefined : session.sources.length + session.queries.length > 0,
-      // The CLI discards the HTML that Google sends with the text.
-      searchSuggestions: [],
-      usage: usageOf(output, session),
-      notices: [],
-    };
-  }
-  if (request.signal.aborted) throw cancelled();
-  if (child.ended !== "not_started" && child.stderr.trim() !== "") {
+  const answer: Answer = {
+    backend: "cli",
+    text,
+    cut,
+    model: session.model ?? output.stats?.model ?? modelInStderr(child),
+    sources: session.sources,
+    unreadUrls: [],
+    openedUrls: session.openedUrls,
+    queries: session.queries,
+    // Versions without a session record do not report their searches.
+    isGrounded: session.lastTurn === "" ? undefined : session.sources.length + session.queries.length > 0,
+    // The CLI discards the HTML that Google sends with the text.
+    searchSuggestions: [],
+    usage: usageOf(output, session),
+    notices: [],
+  };
+  if (isUsable(text, child, output)) return answer;
+  if (!request.signal.aborted && child.ended !== "not_started" && child.stderr.trim() !== "") {
     const log = request.log ?? options.log;
     log.debug(`Last stderr output of the Gemini CLI:\n${redact(child.stderr.slice(-4_000))}`);
   }
-  throw cliFailure({ child, output, timeoutMs: options.timeoutMs, partialText: text });
+  const failure = request.signal.aborted
+    ? cancelled()
+    : cliFailure({ child, output, timeoutMs: options.timeoutMs, partialText: text });
+  throw hasCalledModel(output, session) ? new PaidFailure(failure, answer) : failure;
 }
+
+/** Whatever the CLI failed of in the end, what a model has answered before that is charged. */
+const hasCalledModel = ({ stats, text }: CliOutput, session: CliSession): boolean =>
+  stats === undefined ? text !== "" || session.lastTurn !== "" || session.searches > 0 : !stats.idle;
 
 /**
  * Prefers the CLI's session record, which contains complete turns. On stdout the CLI repeats text when it retries after

@@ -143,7 +143,8 @@ const BAD_MODEL = failure(
 const TOO_MANY_TURNS = failure(
   "The Gemini CLI reached its limit of turns in one session.",
   "Raise model.maxSessionTurns in its settings, or ask a narrower question.",
-  "config",
+  // Not a fault of the settings alone: the turns before the limit were answered and charged.
+  "no_answer",
 );
 
 const INVALID_REQUEST = failure(
@@ -169,7 +170,7 @@ const EXIT_CODES: Record<number, Failure> = {
   54: failure(
     "A tool of the Gemini CLI failed permanently, probably because the disk is full.",
     "Free some disk space.",
-    "config",
+    "no_answer",
   ),
   55: failure(
     "The Gemini CLI does not trust its working directory.",

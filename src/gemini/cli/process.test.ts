@@ -5,6 +5,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { question, useStandin } from "../../../test/kit/simulator/cli-backend.ts";
+import { PaidFailure } from "../search-backend.ts";
 import { stopAllChildren } from "../../platform/child.ts";
 import type { StandinScenario } from "../../../simulator/gemini-cli/standin-cli.ts";
 import { PROCESS_STARTED_MS } from "../../../test/kit/clock/time-limits.ts";
@@ -97,6 +98,33 @@ test.each([
   const answer = await scene.backend(scenario).ask(question());
   expect(answer).toMatchObject({ text: expect.stringMatching(text), cut: false });
   await scene.expectNothingLeft();
+});
+
+const MANY = { input_tokens: 400_000, output_tokens: 2_000, total_tokens: 402_500, cached: 0 };
+const USED = { input: 400_000, output: 2_500, cached: 0 };
+const SEARCHED = [{ query: "kyoto", sources: [{ title: "B", url: "https://b.example/" }] }];
+
+test.each([
+  ["its limit of turns", { exitCode: 53, stats: MANY }, USED],
+  ["a tool that failed", { exitCode: 54, stats: MANY }, USED],
+  ["a refused permission", { exitCode: 1, stats: MANY, stderr: "PERMISSION_DENIED" }, USED],
+  ["a refused permission, without statistics", { exitCode: 41, noResult: true }, { isIncomplete: true, searches: 1 }],
+] satisfies [string, StandinScenario, object][])(
+  "a call that ended with %s after a model has answered counts what it used (P6, C8)",
+  async (_, scenario, usage) => {
+    const asked = scene.backend({ text: "", searches: SEARCHED, ...scenario }).ask(question());
+    await expect(asked).rejects.toMatchObject({ answer: { usage, model: "standin-model" } });
+    await expect(asked).rejects.toBeInstanceOf(PaidFailure);
+  },
+);
+
+test("a call that failed before a model was called has used nothing (P6, C8)", async () => {
+  const idle = { input_tokens: 0, output_tokens: 0, total_tokens: 0 };
+  for (const scenario of [{ silent: true }, { text: "", stats: idle }]) {
+    const asked = scene.backend({ ...scenario, exitCode: 41 }).ask(question());
+    await expect(asked).rejects.toMatchObject({ reason: "auth" });
+    await expect(asked).rejects.not.toBeInstanceOf(PaidFailure);
+  }
 });
 
 test("an aborted call is CANCELLED, and leaves nothing (L1)", async () => {
