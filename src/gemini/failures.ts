@@ -312,7 +312,9 @@ export function wasNotCharged({ code, reason, cause }: AppError): boolean {
   if (code === "CLI_NOT_FOUND" || UNCHARGED.has(reason)) return true;
   if (cause === undefined) return false;
   const status = httpStatusOf(cause);
-  return status === undefined ? NEVER_CONNECTED.has(diagnose(cause)) : status >= 400;
+  if (status === undefined) return NEVER_CONNECTED.has(diagnose(cause));
+  // A gateway between may have given up on a request that Google answers and charges.
+  return status >= 500 || status === 408 ? codesIn(textOf(cause)).length > 0 : status >= 400;
 }
 
 const UNCHARGED = new Set<FailureReason | undefined>(["auth", "config", "billing", "location", "credentials"]);
