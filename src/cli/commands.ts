@@ -776,7 +776,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: "Costs by kind, model, user and day",
     description:
       "Show what was spent in a period, by kind of request, model, user and day. Days are those of UTC; without a period it is the last 30 days.",
-    examples: ["costs", "costs --since 2026-11-01 --kind research", "costs --csv > costs.csv"],
+    examples: ["costs", "costs --since 2026-11-01 --kind research", "costs --csv > costs.csv", "costs --reconcile"],
     seeAlso: ["estimate"],
     define: (command) =>
       answering(command)
@@ -786,6 +786,10 @@ export const COMMANDS: readonly CommandEntry[] = [
         .option("--model <name>", "only this model or agent")
         .option("--owner <user>", "only this user of a shared server")
         .option("--csv", "print a line per day, user, kind and model for a spreadsheet")
+        .addOption(
+          new Option("--reconcile", "ask Google again what reserved requests have used, and list what stays reserved") //
+            .conflicts(["since", "until", "kind", "model", "owner", "csv"]),
+        )
         .action(async (flags: CostsFlags) => (await import("./commands/costs.ts")).printCosts(flags)),
   },
   {

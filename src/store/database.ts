@@ -130,6 +130,8 @@ export interface Tables {
     warned: string | null;
     /** Of a run that a schedule started: counted against the budget of the schedule, also once the run is deleted. */
     schedule_id: string | null;
+    /** Of a deleted run whose usage Google has not reported: by it the row can still be settled. */
+    interaction_id: string | null;
   };
   research_results: {
     task_id: string;

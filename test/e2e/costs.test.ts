@@ -109,3 +109,68 @@ test("the stored result of a research includes its tokens, cost and duration (P6
     });
   });
 });
+
+const LATE = { usage_after_ms: 4 * 3_600_000, speed: 1_000 };
+const LATER_MS = 8 * 3_600_000;
+
+/** A finished run whose usage Google has not reported. */
+async function withoutUsage(scene: ResearchScene, query: string): Promise<string> {
+  const server = await scene.server();
+  const task_id = await startRun(server, query);
+  await untilStatus(server, task_id, "completed");
+  await server.close();
+  return task_id;
+}
+
+test("costs --reconcile settles what Google reports by now, of deleted runs, too, and lists what stays reserved (P6)", async (context) => {
+  const scene = await openResearch(context, { ...LATE, create: [{}, {}, { fault: "accept-then-reset" }] });
+  await withoutUsage(scene, `${QUERY} 1`);
+  const deleted = await withoutUsage(scene, `${QUERY} 2`);
+  expect((await scene.command(["delete", deleted, "--yes"])).code).toBe(0);
+  // As after three hours.
+  scene.sql("update research_tasks set next_poll_at = null");
+  expect((await scene.command(["research", `${QUERY} 3`, "--yes"])).code).not.toBe(0);
+  scene.gemini.setScenario({ name: "hang", tasks: { search: [{ fault: "hang" }] }, interactions: LATE });
+  const interrupted = scene.startCommand(["search", QUERY]);
+  await waitFor(() => expect(scene.sql("select 1 from ledger where kind = 'search'")).toHaveLength(1));
+  interrupted.child.kill("SIGKILL");
+  await interrupted.ended;
+
+  const reconcile = async () => parsed((await scene.command(["costs", "--reconcile", "--json"])).stdout);
+  const stays = [
+    { reason: "unknown_start", requests: 1, oldest: expect.any(String), reserved_usd: expect.any(Number) },
+    { reason: "cut_off", requests: 1, oldest: expect.any(String), reserved_usd: expect.any(Number) },
+  ];
+  const before = scene.sql("select state, micros from ledger order by entry_id");
+  expect(await reconcile()).toMatchObject({
+    settled: { requests: 0, cost_usd: 0 },
+    reserved: [{ reason: "no_usage", requests: 2 }, ...stays],
+  });
+  expect(scene.sql("select state, micros from ledger order by entry_id")).toEqual(before);
+
+  scene.gemini.skip(LATER_MS);
+  const answer = await reconcile();
+  expect(answer).toMatchObject({ success: true, settled: { requests: 2, cost_usd: expect.any(Number) } });
+  expect(answer["reserved"]).toEqual(stays);
+  const rows = scene.sql(
+    "select state, cost_micros > 0 and cost_micros = micros as exact, interaction_id as id from ledger",
+  );
+  expect(rows.filter(({ state }) => state === "settled")).toEqual(
+    Array.from({ length: 2 }, () => ({ state: "settled", exact: 1, id: null })),
+  );
+  expect(scene.sql("select 1 from research_tasks where usage_final = 1")).toHaveLength(1);
+  const { stdout } = await scene.command(["costs", "--reconcile"]);
+  expect(stdout).toMatch(/^Nothing was settled\.\n\n *RESERVED +REQUESTS +OLDEST +REASON\n *\$\d/);
+  expect(stdout).toContain("These may have been charged, so they stay counted.");
+  expect((await scene.command(["costs", "--reconcile", "--csv"])).code).toBe(2);
+});
+
+test("deleting a run settles the usage that Google reports by then, before its copy there is deleted (P6, T-2)", async (context) => {
+  const scene = await openResearch(context, LATE);
+  const task_id = await withoutUsage(scene, QUERY);
+  scene.gemini.skip(LATER_MS);
+  expect((await scene.command(["delete", task_id, "--at-google", "--yes"])).code).toBe(0);
+  expect(scene.sql("select state, task_id, interaction_id from ledger")).toEqual([
+    { state: "settled", task_id: null, interaction_id: null },
+  ]);
+});

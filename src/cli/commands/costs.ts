@@ -1,4 +1,4 @@
-/** `costs`: what was spent in a period, by kind, model, user and day, as text, JSON or CSV. */
+/** `costs`: what was spent in a period, by kind, model, user and day, as text, JSON or CSV; `--reconcile` asks Google again. */
 
 import type { App } from "../../app.ts";
 import { LOCAL_OWNER } from "../../caller.ts";
@@ -13,13 +13,14 @@ import {
   readCosts,
 } from "../../operations/costs-view.ts";
 import { parseInput } from "../../operations/perform.ts";
+import { type ReconciledCosts, reconcileCosts } from "../../operations/reconcile-costs.ts";
 import { countOf } from "../../platform/count.ts";
 import { type Answer, runAnswer } from "../answer-command.ts";
 import { answerWidth } from "../output.ts";
-import { formatCost } from "../render/durations.ts";
+import { formatAge, formatCost } from "../render/durations.ts";
 import { formatDollars } from "../../costs/dollars.ts";
 import { type Paint, paintFor } from "../render/paint.ts";
-import { type Column, tableLines } from "../render/table.ts";
+import { type Column, tableLines, type TableSpace } from "../render/table.ts";
 
 /** Width when stdout is not a terminal. */
 const PLAIN_WIDTH = 80;
@@ -27,10 +28,11 @@ const PLAIN_WIDTH = 80;
 export interface CostsFlags extends CostsInput {
   json?: boolean | undefined;
   csv?: boolean | undefined;
+  reconcile?: boolean | undefined;
 }
 
-export const printCosts = ({ json = false, csv = false, ...filter }: CostsFlags): Promise<void> =>
-  runAnswer(json, (app) => answer(app, { filter, csv }));
+export const printCosts = ({ json = false, csv = false, reconcile = false, ...filter }: CostsFlags): Promise<void> =>
+  runAnswer(json, (app) => (reconcile ? reconciled(app) : answer(app, { filter, csv })));
 
 async function answer({ deps }: App, { filter, csv }: { filter: CostsInput; csv: boolean }): Promise<Answer> {
   const { view, rows } = await readCosts(deps, parseInput(costsInput, filter), LOCAL_OWNER);
@@ -68,3 +70,39 @@ const SUMS: Column<CostSum>[] = [
   { title: "REQUESTS", cell: ({ requests }) => String(requests), align: "right" },
   { title: "COST", cell: formatCost, align: "right" },
 ];
+
+async function reconciled({ deps }: App): Promise<Answer> {
+  const costs = await reconcileCosts(deps);
+  const text = reconciledText(costs, { width: answerWidth(), paint: paintFor(process.stdout), now: deps.clock.now() });
+  return { structured: { success: true, ...costs }, text };
+}
+
+function reconciledText(
+  { settled, reserved, without_key }: ReconciledCosts,
+  { now, ...space }: TableSpace & { now: number },
+): string {
+  const { requests, reserved_usd, cost_usd } = settled;
+  const outcome =
+    requests === 0
+      ? "Nothing was settled."
+      : `${countOf(requests, "request")} settled: ${formatDollars(reserved_usd)} was reserved, ${formatDollars(cost_usd)} is charged.`;
+  const remarks = without_key === true ? ["Without an API key Google cannot be asked."] : [];
+  if (reserved.length === 0) return [outcome, ...remarks, "Nothing stays reserved."].join("\n");
+  const columns: Column<ReservedGroup>[] = [
+    { title: "RESERVED", cell: (group) => formatDollars(group.reserved_usd), align: "right" },
+    { title: "REQUESTS", cell: (group) => String(group.requests), align: "right" },
+    { title: "OLDEST", cell: ({ oldest }) => formatAge(now - Date.parse(oldest)), align: "right" },
+    { title: "REASON", cell: ({ reason }) => REASONS[reason] },
+  ];
+  return [outcome, ...remarks, "", ...tableLines(columns, reserved, space), "", STAYS].join("\n");
+}
+
+type ReservedGroup = ReconciledCosts["reserved"][number];
+
+const REASONS: Record<ReservedGroup["reason"], string> = {
+  no_usage: "Google does not report what it used",
+  unknown_start: "whether Google accepted the start is unknown",
+  cut_off: "a search that was cancelled, timed out or killed",
+};
+
+const STAYS = "These may have been charged, so they stay counted.";

@@ -2,10 +2,13 @@
 
 import { AppError } from "../../errors.ts";
 import type { Agent } from "../../gemini/research-agent.ts";
+import type { CostOf } from "../../costs/actual.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../store/database.ts";
 import { truncateLog } from "../../store/sqlite/sqlite.ts";
+import { findReserved } from "../ledger/reserved-store.ts";
 import { canHaveExpired, missingSetting } from "../poll/ask.ts";
+import { reconcile } from "../poll/reconcile.ts";
 import { isFinished, type Run, aboutRun } from "../run.ts";
 import { currentOf, lineOf } from "../conversation-store.ts";
 import { deleteRun, interactionIdsOf, isDeletable, UNKNOWN_KEPT_MS, unknownStartsSince } from "./deletion-store.ts";
@@ -15,6 +18,8 @@ export interface DeleteDeps {
   clock: Clock;
   /** Undefined without an API key: then nothing can be deleted at Google. */
   agent: Agent | undefined;
+  costOf: CostOf;
+  leaving: AbortSignal;
   /** Removes the files of runs whose reports the database had refused. */
   removeBackups: (taskIds: ReadonlySet<string>) => Promise<void>;
 }
@@ -40,6 +45,7 @@ export async function deleteFinishedRun(deps: DeleteDeps, request: DeleteRequest
   const unknownSentAt = await unknownStartsSince(db, taskIds, deletion.now - UNKNOWN_KEPT_MS);
   if (unknownSentAt !== undefined) throw mayBeCharged(run, unknownSentAt + UNKNOWN_KEPT_MS);
   if (!(await isDeletable(db, deletion))) throw stillPolled(run);
+  await settleUsage(deps, taskIds);
   const ids = request.atGoogle ? await interactionIdsOf(db, taskIds) : [];
   // Google first, while the ids are still stored: a failed deletion can be retried.
   for (const id of ids) await deleteAtGoogle(deps, run, id);
@@ -47,6 +53,12 @@ export async function deleteFinishedRun(deps: DeleteDeps, request: DeleteRequest
   await deps.removeBackups(new Set(taskIds));
   await emptyLog(deps);
   return ids.length > 0 ? true : undefined;
+}
+
+/** Its usage is polled no longer once the run is deleted, and Google knows it no longer once its copy is. */
+async function settleUsage({ agent, ...deps }: DeleteDeps, taskIds: string[]): Promise<void> {
+  if (agent === undefined) return;
+  await reconcile({ ...deps, agent }, await findReserved(deps.db, taskIds));
 }
 
 const MAX_LOG_ATTEMPTS = 20;

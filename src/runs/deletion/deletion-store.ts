@@ -3,6 +3,7 @@
 import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 import type { Database, Tables } from "../../store/database.ts";
 import { isNotCarriedOn } from "../conversation-store.ts";
+import { keepInteractionIds } from "../ledger/ledger-store.ts";
 import { lockRun } from "../lock-store.ts";
 import { FINISHED, UNFINISHED } from "../run.ts";
 import { mayBringReport } from "../scheduling/polled-store.ts";
@@ -97,6 +98,7 @@ async function removeRuns(transaction: Database, taskIds: string[]): Promise<voi
         .where("search_rowid", "is not", null),
     )
     .execute();
+  await keepInteractionIds(transaction, taskIds);
   for (const table of TABLES_OF_A_RUN) await transaction.deleteFrom(table).where("task_id", "in", taskIds).execute();
   await transaction.deleteFrom("research_tasks").where("task_id", "in", taskIds).execute();
 }

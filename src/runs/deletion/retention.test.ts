@@ -159,6 +159,7 @@ test("a user's name leaves the ledger with runs of that age; what was spent, and
     expect(rows.every(({ micros }) => micros === 1_000_000)).toBe(true);
     return rows.flatMap(({ entry_id, owner }) => (owner === entry_id ? [owner] : []));
   };
+  await db.updateTable("ledger").set({ interaction_id: "v1_a" }).execute();
   await sweep(0);
   expect(await owners()).toEqual(["ada", "grace", "lin", "local"]);
   await sweep(730);
@@ -166,4 +167,7 @@ test("a user's name leaves the ledger with runs of that age; what was spent, and
   // The budget of a month still counts by owner.
   await sweep(1);
   expect(await owners()).toEqual(["grace", "local"]);
+  // Google's ids go, too: it knows them no longer.
+  const ids = db.selectFrom("ledger").select("entry_id").where("interaction_id", "is not", null);
+  expect(await ids.execute()).toEqual([{ entry_id: "grace" }]);
 });

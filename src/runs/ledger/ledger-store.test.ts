@@ -63,6 +63,7 @@ test("a start is reserved at its upper bound with its intent, and settled with t
       estimated: 0,
       warned: null,
       schedule_id: null,
+      interaction_id: null,
       ...RESERVED,
     },
   ]);

@@ -82,13 +82,33 @@ export async function reserveLike(
     .execute();
 }
 
-/** Removes the names of users from rows of before this time; what they spent stays counted. */
+/** Call it before the attempts of deleted runs are: of what is reserved, the usage may still be reported. */
+export async function keepInteractionIds(transaction: Database, taskIds: string[]): Promise<void> {
+  await transaction
+    .updateTable("ledger")
+    .set((row) => ({
+      interaction_id: row
+        .selectFrom("research_attempts")
+        .select("research_attempts.interaction_id")
+        .whereRef("attempt_id", "=", "ledger.entry_id"),
+    }))
+    .where("task_id", "in", taskIds)
+    .where("state", "=", "reserved")
+    .execute();
+}
+
+/** Removes the names of users and Google's ids from rows of before this time; what was spent stays counted. */
 export async function forgetOwners(db: Database, before: number): Promise<void> {
   const isNamed = (row: ExpressionBuilder<Tables, "ledger">) =>
-    row.and([row("day", "<", dayNumber(before)), row("owner", "not in", [LOCAL_OWNER, FORGOTTEN_OWNER])]);
+    row.and([
+      row("day", "<", dayNumber(before)),
+      row.or([row("owner", "not in", [LOCAL_OWNER, FORGOTTEN_OWNER]), row("interaction_id", "is not", null)]),
+    ]);
   // The usual case: an update that changes nothing would still wait for the write lock.
   const named = await db.selectFrom("ledger").select("owner").where(isNamed).limit(1).executeTakeFirst();
-  if (named !== undefined) await db.updateTable("ledger").set({ owner: FORGOTTEN_OWNER }).where(isNamed).execute();
+  if (named === undefined) return;
+  const owner = sql<string>`case when owner = ${LOCAL_OWNER} then owner else ${FORGOTTEN_OWNER} end`;
+  await db.updateTable("ledger").set({ owner, interaction_id: null }).where(isNamed).execute();
 }
 
 /** The request certainly cost nothing. A row that was settled stays so. */
@@ -136,7 +156,13 @@ const costColumns = ({ usd, incomplete, estimated }: Cost) => ({
 
 const settledColumns = (cost: Cost, at: number) => {
   const columns = costColumns(cost);
-  return { ...columns, state: "settled" as const, settled_at: at, micros: columns.cost_micros ?? 0 };
+  return {
+    ...columns,
+    state: "settled" as const,
+    settled_at: at,
+    micros: columns.cost_micros ?? 0,
+    interaction_id: null,
+  };
 };
 
 const reservedOr = (row: ExpressionBuilder<Tables, "ledger">, { usd = 0 }: Cost) =>

@@ -113,7 +113,8 @@ const tablesOfRuns = (isPostgres: boolean): Statement[] => {
       incomplete integer not null default 0,
       estimated integer not null default 0,
       warned text,
-      schedule_id text
+      schedule_id text,
+      interaction_id text
     )`,
     sql`create table research_results (
       task_id text primary key references research_tasks (task_id),
