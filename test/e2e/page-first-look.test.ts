@@ -100,3 +100,15 @@ test("details say which real addresses of sources could not be looked up (L1)", 
   await page.locator(".facts summary").click();
   await page.getByText("The real address of 1 source could not be looked up").waitFor();
 });
+
+test("what is left of the budgets follows the searches that are made while the form is open (J1, P6)", async (context) => {
+  const browser = await browserOrSkip(context);
+  const server = await (await openHttpScene(context)).http({ env: { BUDGET_DAY_USD: "20" } });
+  const { page, pageErrors } = await enterPage(browser, server);
+  const line = page.locator(".submit a", { hasText: "left of today's budget" });
+  expect(await line.textContent()).toBe("$20 left of today's budget ($20)");
+  const client = await server.connect();
+  expect((await client.call("search", { query: "When is the next solar eclipse?" })).isError).toBe(false);
+  await expect.poll(() => line.textContent(), { timeout: 20_000 }).toMatch(/^\$19\.\d\d left/);
+  expect(pageErrors).toEqual([]);
+});

@@ -3,11 +3,20 @@
 import { leftText } from "../../../costs/budget.ts";
 import type { BudgetsLeft } from "../../wire.ts";
 import { fetchJson } from "../app/request.ts";
+import { useLive } from "../live/live.ts";
+import { isUnfinished } from "../ui/format.ts";
 import { useLoad } from "../ui/parts.tsx";
 
 /** Without a budget nothing is shown. */
 export function BudgetLine() {
-  const { value } = useLoad("budgets", (signal) => fetchJson<BudgetsLeft>("/api/budgets", { signal }));
+  const { value, reload } = useLoad("budgets", (signal) => fetchJson<BudgetsLeft>("/api/budgets", { signal }));
+  useLive({
+    hello: reload,
+    // A new run reserves an amount, and one that has ended is settled, if Google is late then some time later.
+    runs: ({ runs, list_changed: isListChanged }) => {
+      if (isListChanged || runs.some((run) => !isUnfinished(run.status))) reload();
+    },
+  });
   if (value === undefined || value.budgets.length === 0) return null;
   return (
     <p class="quiet small">
