@@ -51,7 +51,7 @@ test("in a pipe a table is CSV or JSON, its price is on stderr, and the second t
   expect(made).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/^Maker,Maker \(sources\),Noise at night,Noise at night \(sources\)\r\nMaker 1,/),
-    stderr: expect.stringMatching(/This table costs about \$0\.\d+ \(at most \$0\.\d+\)\./),
+    stderr: expect.stringMatching(/This table costs about \$0\.\d+ \(up to \$0\.\d+\)\./),
   });
   expect(made.stdout).toMatch(/\[\d\] https:/);
   const again = await scene.command([...make, "--json"]);

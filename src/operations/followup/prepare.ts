@@ -134,7 +134,7 @@ export async function priceToMake(deps: OperationDeps, request: TableRequest): P
   if ((await findTable(await deps.database(), request)).table !== undefined) return undefined;
   const { estimate } = await prepareTable(deps, request);
   if (estimate === undefined) return "The cost of this table is unknown.";
-  return `This table costs about ${dollars(estimate.usd.likely)} (at most ${dollars(estimate.usd.max)}).`;
+  return `This table costs about ${dollars(estimate.usd.likely)} (up to ${dollars(estimate.usd.max)}).`;
 }
 
 /** What a table of a run will cost, whatever its columns are. */

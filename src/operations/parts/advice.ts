@@ -14,7 +14,7 @@ const callText = (action: Action): string =>
 
 function priceText(action: Action): string {
   const { usd } = action;
-  if (usd !== undefined) return ` (about ${dollars(usd.likely)}, at most ${dollars(usd.max)})`;
+  if (usd !== undefined) return ` (about ${dollars(usd.likely)}, up to ${dollars(usd.max)})`;
   const price = priceOf(action);
   return price === undefined ? "" : PRICES[price];
 }

@@ -101,7 +101,7 @@ export async function notMade(deps: OperationDeps, { owner }: Call, { task_id: t
   const price =
     cost === undefined
       ? "Its cost is unknown"
-      : `It would cost about ${dollars(cost.likely_usd)} (at most ${dollars(cost.max_usd)})`;
+      : `It would cost about ${dollars(cost.likely_usd)} (up to ${dollars(cost.max_usd)})`;
   return {
     run,
     note: `${columns === undefined ? "No table of this run was made yet" : "No table with these columns was made yet"}. ${price}; nothing was charged.`,
