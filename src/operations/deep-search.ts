@@ -34,6 +34,7 @@ import {
   verificationNotes,
 } from "./deep-search-rounds.ts";
 import { type ResultFacts, roundSchema } from "./view/whole-view.ts";
+import { hasHardLimit } from "../costs/budget.ts";
 import { AppError } from "../errors.ts";
 import { findRounds } from "../runs/result-store.ts";
 import { isFinished, type Run, type RunStatus } from "../runs/run.ts";
@@ -117,7 +118,7 @@ function metadataOf(run: FinishedSearch) {
 
 const optionsOf = (maxRounds: number, wishes: Wishes | undefined) => ({ max_iterations: maxRounds, wishes });
 
-interface DeepSearchRun extends Pick<SearchStart, "taskId" | "stored"> {
+interface DeepSearchRun extends Pick<SearchStart, "earlierUsd" | "stored" | "taskId"> {
   query: string;
   wishes: Wishes | undefined;
   maxRounds: number;
@@ -125,9 +126,10 @@ interface DeepSearchRun extends Pick<SearchStart, "taskId" | "stored"> {
 }
 
 async function runDeepSearch(deps: OperationDeps, request: DeepSearchRun, call: Call): Promise<FinishedRun> {
-  const { query, wishes, earlier, taskId, stored } = request;
+  const { query, wishes, earlier, taskId, stored, earlierUsd } = request;
   const maxRounds = Math.min(request.maxRounds, Math.max(MAX_ROUNDS, earlier.length + 1));
-  const start = { kind: "deep_search" as const, query, options: optionsOf(maxRounds, wishes), taskId, stored };
+  const options = optionsOf(maxRounds, wishes);
+  const start = { kind: "deep_search" as const, query, options, taskId, stored, earlierUsd };
   const checks: Finding[] = [];
   const finished = await trackSearch(deps, { start, call }, async ({ run, search, call: searchCall }) => {
     const onRound = async (round: Round): Promise<void> => {
@@ -207,7 +209,9 @@ export async function continueDeepSearch(deps: OperationDeps, run: Run, call: Ca
   // A search that has used up its rounds gets one more.
   const maxRounds = Math.max(asked, earlier.length + 1);
   // Before the run is stored, which would otherwise stay unfinished.
-  await refuseAboveBudget(deps, call);
+  const { countedUsdOfLine } = await import("../runs/ledger/ledger-store.ts");
+  const earlierUsd = hasHardLimit(deps.settings.budgets) ? await countedUsdOfLine(db, last) : 0;
+  await refuseAboveBudget(deps, call, earlierUsd);
   const taskId = crypto.randomUUID();
   const continuation = await beginContinuation(db, {
     taskId,
@@ -225,7 +229,7 @@ export async function continueDeepSearch(deps: OperationDeps, run: Run, call: Ca
     return continuedAs(known.taskId, known.status);
   }
   const background = { ...call, signal: deps.leaving, progress: () => {} };
-  const request = { query, wishes, maxRounds, earlier, taskId, stored: true };
+  const request = { query, wishes, maxRounds, earlier, taskId, stored: true, earlierUsd };
   deps.inBackground(runDeepSearch(deps, request, background).catch(() => undefined));
   return resumedAs(taskId, "running", `The search continues at round ${earlier.length + 1} as a new run.`);
 }

@@ -1,5 +1,7 @@
 /** A deep search whose caller or process ends in round 2: finished rounds are kept, and nothing is left running. */
 
+import { join } from "node:path";
+import { sqlOn } from "../kit/store/databases.ts";
 import { announcedRun } from "../kit/server/server.ts";
 import { describe, expect, test } from "vitest";
 import { isAlive } from "../kit/server/processes.ts";
@@ -48,6 +50,11 @@ const round1 = (status: string) => ({
   verified: false,
   metadata: { source_count: 17, model: "gemini-3.8-flash" },
 });
+
+function ledgerOf(configDir: string): { micros: number; reserved_micros: number }[] {
+  const file = join(configDir, "deep_research.db");
+  return sqlOn({ file, url: undefined }, "select micros, reserved_micros from ledger", []);
+}
 
 describe.concurrent("a deep search in its second round", () => {
   test("whose server is killed keeps round 1 readable, and is marked interrupted by the next server (G8, P2)", async (context) => {
@@ -99,6 +106,37 @@ describe.concurrent("a deep search in its second round", () => {
     expect(structured).toMatchObject({ success: false, error: { code: "BUDGET_EXCEEDED" } });
     expect((await next.call("list_research", {})).structured["runs"]).toHaveLength(1);
     expect(scene.gemini.ledger.count()).toBe(2);
+  });
+
+  test("is continued within the limit of one run, which counts what it has used before (Q1, I13)", async (context) => {
+    const scene = await openScene(context, STUCK_IN_ROUND_2);
+    const { server, taskId, call } = await reachRound2(scene);
+    process.kill(server.pid, "SIGKILL");
+    await call;
+    const rows = ledgerOf(scene.configDir);
+    const used = rows.reduce((sum, { micros }) => sum + micros, 0);
+    const oneMore = Math.max(...rows.map(({ reserved_micros }) => reserved_micros));
+    const limitedTo = (micros: number) => ({ RESEARCH_CONFIRM_ABOVE_USD: `0/${(micros / 1_000_000).toFixed(3)}` });
+    scene.gemini.setScenario("never-verified");
+
+    const tight = await scene.server({ env: limitedTo(used + oneMore / 2) });
+    await readLater(tight, taskId);
+    expect((await tight.call("resume_research", { task_id: taskId })).structured["error"]).toMatchObject({
+      code: "BUDGET_EXCEEDED",
+      details: { used_usd: expect.closeTo(used / 1_000_000) },
+    });
+    // Room for one more round, of which the prompt may be longer.
+    const wide = await scene.server({ env: limitedTo(used + oneMore + 5_000) });
+    const resumed = await wide.call("resume_research", { task_id: taskId });
+    const { task_id } = resumed.structured;
+    await waitFor(async () => {
+      const { structured } = await wide.call("check_research_status", { task_id });
+      expect(structured["status"]).toBe("completed");
+    }, SOON);
+    const { structured: read } = await wide.call("get_research_results", { task_id });
+    expect(read).toMatchObject({
+      note: expect.stringMatching(/^It ended after round 2: The limit of a run is \$0\.\d\d\. \$0\.\d\d of it is used/),
+    });
   });
 
   test("whose server is killed is listed as failed within seconds in a window that was open before (P2)", async (context) => {

@@ -232,6 +232,8 @@ const unpriced = (agent: string): AppError =>
 export async function refuseAboveBudget(
   deps: Pick<OperationDeps, "clock" | "database" | "recorder" | "settings">,
   call: Pick<Call, "owner">,
+  /** What the search that it continues counts. */
+  usedUsd = 0,
 ): Promise<void> {
   const { budgets } = deps.settings;
   if (!hasHardLimit(budgets)) return;
@@ -239,7 +241,8 @@ export async function refuseAboveBudget(
   const cause = await obstacle();
   if (cause !== undefined) throw uncheckable(cause);
   const { usd: maxUsd } = await maxRequestCost(deps);
-  const refusal = refusalAbove(budgets, await budgetsNow(deps, call), { what: "search", maxUsd, undone: UNCHARGED });
+  const outlay = { what: "search", maxUsd, usedUsd, undone: UNCHARGED };
+  const refusal = refusalAbove(budgets, await budgetsNow(deps, call), outlay);
   if (refusal !== undefined) throw refusal;
 }
 

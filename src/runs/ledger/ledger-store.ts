@@ -311,6 +311,22 @@ export async function judgeMicros(db: Database, taskId: string): Promise<number>
   return row?.micros ?? 0;
 }
 
+/** What the requests of a search count, with those of the searches that it continues. */
+export async function countedUsdOfLine(db: Database, taskId: string): Promise<number> {
+  let micros = 0;
+  for (let id: string | null = taskId; id !== null;) {
+    const run: { parent: string | null; micros: number | null } | undefined = await db
+      .selectFrom("research_tasks")
+      .select("parent_task_id as parent")
+      .select(sql<number | null>`(select sum(micros) ${OF_RUN} and kind <> 'judge')`.as("micros"))
+      .where("task_id", "=", id)
+      .executeTakeFirst();
+    micros += Number(run?.micros ?? 0);
+    id = run?.parent ?? null;
+  }
+  return micros / MICROS;
+}
+
 export interface Spending {
   /** Days since 1970, UTC. */
   day: number;

@@ -43,6 +43,8 @@ export interface RunStart extends Pick<Run, "client" | "kind" | "options" | "own
   taskId?: string | undefined;
   /** The run is stored already, with this process as its holder. */
   stored?: boolean | undefined;
+  /** What the search that it continues counts, for the limit of a run. */
+  earlierUsd?: number | undefined;
 }
 
 export interface TrackedRun {
@@ -414,7 +416,7 @@ type Meter = ReturnType<typeof createMeter>;
 
 function createMeter(
   { clock, costOf, keyFingerprint }: Pick<RunRecorder, "clock" | "costOf" | "keyFingerprint">,
-  run: Pick<RunStart, "kind" | "owner"> & { taskId: string },
+  run: Pick<RunStart, "earlierUsd" | "kind" | "owner"> & { taskId: string },
 ) {
   const tokens = { input: 0, output: 0 };
   let cost = NO_COST;
@@ -460,7 +462,8 @@ function createMeter(
       return { entry, settle };
     },
     model: () => model,
-    countedUsd: (): number => entries.reduce((sum, entry) => sum + countedMicros(entry), 0) / MICROS,
+    countedUsd: (): number =>
+      (run.earlierUsd ?? 0) + entries.reduce((sum, entry) => sum + countedMicros(entry), 0) / MICROS,
     figures: (): Figures => ({
       backend,
       notices: [...notices],
