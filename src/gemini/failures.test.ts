@@ -215,7 +215,9 @@ test.each<[string, AppError, boolean]>([
   ["an invalid request", fromApi(answered(400)), true],
   ["Google's overload", fromApi(googles(503, "UNAVAILABLE")), true],
   ["Google's internal error", fromApi(googles(500, "INTERNAL")), true],
-  ["a gateway's 502", fromApi(answered(502, "<html>Bad gateway</html>")), false],
+  ["Google's deadline", fromApi(googles(504, "DEADLINE_EXCEEDED")), true],
+  ["a gateway's 502", fromApi(googles(502, "Bad Gateway")), false],
+  ["a gateway's 503 over HTTP/2", fromApi(googles(503, "")), false],
   ["a gateway's 504", fromApi(answered(504)), false],
   ["a gateway's 408", fromApi(answered(408)), false],
 ])("whether a call is certainly not charged: %s (P6)", (_, failure, isUncharged) => {

@@ -314,8 +314,11 @@ export function wasNotCharged({ code, reason, cause }: AppError): boolean {
   const status = httpStatusOf(cause);
   if (status === undefined) return NEVER_CONNECTED.has(diagnose(cause));
   // A gateway between may have given up on a request that Google answers and charges.
-  return status >= 500 || status === 408 ? codesIn(textOf(cause)).length > 0 : status >= 400;
+  return status >= 500 || status === 408 ? codesIn(textOf(cause)).some((code) => GOOGLES.test(code)) : status >= 400;
 }
+
+/** Such as `unavailable` and `deadline_exceeded`. For another page the SDK has `Bad Gateway` in this place, or nothing. */
+const GOOGLES = /^[a-z]+(?:_[a-z]+)*$/;
 
 const UNCHARGED = new Set<FailureReason | undefined>(["auth", "config", "billing", "location", "credentials"]);
 const NEVER_CONNECTED = new Set<Diagnosis>(["dns", "refused", "tls"]);
