@@ -25,7 +25,7 @@ const refusalSchema = z.object({
 
 test(
   "no kill lets the starts of eight processes exceed a hard budget, and none is refused while there is room (I8, I13, T28)",
-  { timeout: 900_000 },
+  { timeout: 60_000 + KILLS * 6_000 },
   async (context) => {
     const shared = await sharedFor();
     const database = shared === undefined ? {} : { GEMINI_SEARCH_DATABASE_URL: shared.url };

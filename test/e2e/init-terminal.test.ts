@@ -36,7 +36,9 @@ function openHome(): string {
 
 test.skipIf(!canAsk)("clients are chosen, and a change is shown and written after a yes", async () => {
   const home = openHome();
-  const { code, seen } = await answer(home, [SKIPPED, CHOSEN, WRITTEN, ["Ask me next time", ENTER]]);
+  const { code, seen } = await answer(home, [SKIPPED, CHOSEN, WRITTEN, ["Ask me next time", ENTER]], {
+    env: { BUDGET_DAY_USD: "20/60" },
+  });
   expect(code).toBe(0);
   expect(seen).toContain("Codex (not connected)");
   expect(seen).toContain("Gemini CLI (name taken by another server)");
@@ -45,6 +47,11 @@ test.skipIf(!canAsk)("clients are chosen, and a change is shown and written afte
   expect(shown).toBeLessThan(seen.indexOf("Write this change"));
   expect(seen).not.toContain("+[mcp_servers.gemini-search]");
   expect(seen).toContain("Now ask Codex:");
+  const budget = seen.replaceAll(/\s+/g, " ");
+  expect(budget).toContain(
+    "Budget: $20 a day. Above it you are asked before research is started. Above $60 nothing is started.",
+  );
+  expect(budget).toContain("BUDGET_DAY_USD changes it.");
   expect(readFileSync(join(home, ".codex/config.toml"), "utf8")).toContain("[mcp_servers.gemini-search]");
   // Other servers' entries are not proposed.
   expect(readFileSync(join(home, ".gemini/settings.json"), "utf8")).toContain("another");
