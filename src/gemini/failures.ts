@@ -314,7 +314,7 @@ export function wasNotCharged({ code, reason, cause }: AppError): boolean {
   const status = httpStatusOf(cause);
   if (status === undefined) return NEVER_CONNECTED.has(diagnose(cause));
   // A gateway between may have given up on a request that Google answers and charges.
-  return status >= 500 || status === 408 ? codesIn(textOf(cause)).some((code) => GOOGLES.test(code)) : status >= 400;
+  return status >= 500 || status === 408 ? codesIn(textOf(cause)).some((one) => GOOGLES.test(one)) : status >= 400;
 }
 
 /** Such as `unavailable` and `deadline_exceeded`. For another page the SDK has `Bad Gateway` in this place, or nothing. */

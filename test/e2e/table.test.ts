@@ -37,9 +37,7 @@ test.for(["legacy", "modern"] as const)(
     expect(offer.structured).toMatchObject({
       success: true,
       task_id: parent,
-      note: expect.stringMatching(
-        /^No table with these columns was made yet\. It would cost about \$0\.\d+ \(up to /,
-      ),
+      note: expect.stringMatching(/^No table with these columns was made yet\. It would cost about \$0\.\d+ \(up to /),
       estimated_cost: { likely_usd: expect.any(Number) },
       next_step: expect.stringContaining("ask_followup"),
     });

@@ -321,7 +321,7 @@ export async function countedUsdOfLine(db: Database, taskId: string): Promise<nu
       .select(sql<number | null>`(select sum(micros) ${OF_RUN} and kind <> 'judge')`.as("micros"))
       .where("task_id", "=", id)
       .executeTakeFirst();
-    micros += Number(run?.micros ?? 0);
+    micros += run?.micros ?? 0;
     id = run?.parent ?? null;
   }
   return micros / MICROS;
