@@ -209,6 +209,10 @@ describe.skipIf(installed === "missing")("the page", () => {
     await steps.first().waitFor();
     await page.locator(".badge", { hasText: "Waiting for approval" }).first().waitFor();
     expect(await page.locator(".plan").innerText()).toMatch(/about \$\d/);
+    expect(await page.locator(".plan .plan-text").allInnerTexts()).toEqual([
+      expect.stringMatching(/^Here is a research plan for [^*]+:$/),
+      expect.stringMatching(/^Tell me what to change/),
+    ]);
     await page.getByRole("button", { name: "Remove step 1" }).click();
     await page.getByRole("button", { name: "Add a step" }).click();
     await steps.last().fill(EDIT);

@@ -7,6 +7,7 @@ import { useState } from "preact/hooks";
 import type { CardPlan } from "../../wire.ts";
 import type { RunLive, TimelineEntry } from "../../../operations/view/run-view.ts";
 import { actionText } from "../run/actions-text.ts";
+import { plainPlan } from "../run/plan-steps.ts";
 import { TimelineList } from "../run/timeline.tsx";
 import { Report, useReport } from "../report/section.tsx";
 import { RunHead } from "../run/head.tsx";
@@ -83,7 +84,7 @@ const Plan = ({ plan: { text, estimated_cost: cost, expires_at: expiry } }: { pl
     )}
     {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- without it, a keyboard could not scroll the plan */}
     <div class="plan-window plan-text" dir="auto" tabIndex={0} role="region" aria-label="Plan text">
-      {text}
+      {plainPlan(text)}
     </div>
     {expiry === undefined ? null : <p class="quiet small">You can approve the plan until {exactTime(expiry)}.</p>}
   </section>

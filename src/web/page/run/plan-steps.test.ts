@@ -1,7 +1,7 @@
 /** Plans as lists of steps. */
 
 import { expect, test } from "vitest";
-import { planSteps, planText, withoutEmptySteps } from "./plan-steps.ts";
+import { plainPlan, planSteps, planText, withoutEmptySteps } from "./plan-steps.ts";
 
 const PLAN = `Here is a plan for **heat pumps**:
 
@@ -27,4 +27,11 @@ test("a plan is shown as its steps, and its text is kept around them (V2)", () =
 test("a plan without a list is text (V2)", () => {
   expect(planSteps("First find trials, then compare them.\n**Is this right?**")).toBeUndefined();
   expect(withoutEmptySteps("Only text")).toBe("Only text");
+});
+
+test("a plan with two lists is text, because steps of the second would be approved unseen (V2)", () => {
+  const phases = "## Phase 1\n1. Find trials\n2. Read them\n\n## Phase 2\n1. Compare **costs**";
+  expect(planSteps(phases)).toBeUndefined();
+  expect(planSteps(`${PLAN}\n\n- Or stop here`)).toBeUndefined();
+  expect(plainPlan(phases)).toBe("Phase 1\n1. Find trials\n2. Read them\n\nPhase 2\n1. Compare costs");
 });

@@ -9,7 +9,7 @@ interface PlanSteps {
 
 const STEP = /^ ?(?:\d{1,2}[.)]|\(\d{1,2}\)|[-*•])(?:\s+(.*))?$/;
 
-/** Undefined if the text has no list. */
+/** Undefined if the text is not one list: steps of another list would not be shown. */
 export function planSteps(text: string): PlanSteps | undefined {
   const lines = text.split("\n");
   const first = lines.findIndex((line) => STEP.test(line));
@@ -25,8 +25,12 @@ export function planSteps(text: string): PlanSteps | undefined {
     else break;
     end = at + 1;
   }
+  if (lines.slice(end).some((line) => STEP.test(line))) return undefined;
   return { before: lines.slice(0, first).join("\n").trim(), steps, after: lines.slice(end).join("\n").trim() };
 }
+
+/** To be read, without the marks of headings and bold text. */
+export const plainPlan = (text: string): string => plain(text.replaceAll(/^#{1,6} +/gm, ""));
 
 const plain = (text: string): string => text.replaceAll(/\*\*([^*\n]+)\*\*/g, "$1");
 

@@ -5,7 +5,7 @@ import type { RunLive } from "../../../operations/view/run-view.ts";
 import type { Acted, PlanView } from "../../wire.ts";
 import { fetchJson, postJson } from "../app/request.ts";
 import { exactTime, money } from "../ui/format.ts";
-import { planSteps, planText, withoutEmptySteps } from "./plan-steps.ts";
+import { plainPlan, planSteps, planText, withoutEmptySteps } from "./plan-steps.ts";
 import { Consent, useConsent, useSending } from "../ui/forms.tsx";
 import { announce, Problem, useLoad } from "../ui/parts.tsx";
 
@@ -37,9 +37,7 @@ export function PlanSection({ run, done }: PlanProps) {
     <>
       <details class="plan" open={!run.has_report && run.status !== "running_async"}>
         <summary>Plan</summary>
-        <p class="plan-text" dir="auto">
-          {plan.text}
-        </p>
+        <PlanText text={plan.text} />
         <Changes plan={plan} />
       </details>
       {edited === undefined ? null : (
@@ -86,6 +84,13 @@ function WaitingPlan({ plan, edited, edit, done }: WaitingPlanProps) {
   );
 }
 
+const PlanText = ({ text }: { text: string }) =>
+  text === "" ? null : (
+    <p class="plan-text" dir="auto">
+      {plainPlan(text)}
+    </p>
+  );
+
 /** Its steps one by one, or all of its text. */
 function PlanEditor({ text, write }: { text: string; write: (text: string) => void }) {
   const [isText, setText] = useState(false);
@@ -101,10 +106,11 @@ function PlanEditor({ text, write }: { text: string; write: (text: string) => vo
       />
     );
   }
-  const { steps } = plan;
+  const { before, steps, after } = plan;
   const change = (changed: string[]): void => write(planText({ ...plan, steps: changed }));
   return (
     <>
+      <PlanText text={before} />
       <ol class="plan-steps">
         {steps.map((step, index) => (
           <li key={index}>
@@ -126,6 +132,7 @@ function PlanEditor({ text, write }: { text: string; write: (text: string) => vo
           </li>
         ))}
       </ol>
+      <PlanText text={after} />
       <div class="row">
         <button type="button" class="button small" onClick={() => change([...steps, ""])}>
           Add a step
@@ -141,9 +148,7 @@ function PlanEditor({ text, write }: { text: string; write: (text: string) => vo
 const NewerPlan = ({ plan, use }: { plan: PlanView; use: () => void }) => (
   <div class="notice warn stack tight" role="status">
     <p>The plan was changed elsewhere while you edited it. Your text is kept above; this is the plan now:</p>
-    <p class="plan-text" dir="auto">
-      {plan.text}
-    </p>
+    <PlanText text={plan.text} />
     <div class="row">
       <button type="button" class="button" onClick={use}>
         Discard my text, use this plan
