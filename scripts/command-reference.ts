@@ -30,7 +30,7 @@ export const commandReference = (): string =>
     "",
     "| | now |",
     "|---|---|",
-    ...OLD_SPELLINGS.map(({ path, now }) => `| \`${path}\` | \`${now}\` |`),
+    ...OLD_SPELLINGS.map(({ path, now, description }) => `| \`${path}\` | ${description ?? `\`${now}\``} |`),
     "",
   ].join("\n");
 

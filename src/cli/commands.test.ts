@@ -81,3 +81,10 @@ describe("the help", () => {
     }
   });
 });
+
+test("the legacy deep-research says what it runs, and which command is Google's Deep Research (A11)", () => {
+  const legacy = commandsOf(createProgram()).find(({ path }) => path === "deep-research");
+  expect(legacy?.command.description()).toMatch(
+    /^Write a quick report in one round.*Google's Deep Research: research$/,
+  );
+});

@@ -1139,6 +1139,8 @@ export interface OldSpelling {
   now: string;
   /** Where it takes other arguments, or does less. */
   define?: CommandEntry["define"];
+  /** Where no command does the same. */
+  description?: string;
 }
 
 export const OLD_SPELLINGS: readonly OldSpelling[] = [
@@ -1148,7 +1150,8 @@ export const OLD_SPELLINGS: readonly OldSpelling[] = [
   { path: "figures", now: "costs" },
   {
     path: "deep-research",
-    now: "deep-search",
+    now: "search",
+    description: "Write a quick report in one round, as the first version did. For Google's Deep Research: research",
     define: operationCommand(CATALOG.deep_research, {
       fields: { topic: "what the report is about", depth: "concise: one page; detailed: sections and comparisons" },
       view: async (output, space) => (await results()).deepResearchView(output, space),

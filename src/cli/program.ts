@@ -96,8 +96,10 @@ export function createProgram(): Command {
     .addHelpText("after", topHelp(name))
     .exitOverride();
   for (const entry of COMMANDS) addCommand(program, entry);
-  for (const { path, now, define = definitionOf(now) } of OLD_SPELLINGS) {
-    const command = program.command(path, { hidden: true }).description(`Earlier spelling of: ${name} ${now}`);
+  for (const { path, now, define = definitionOf(now), description } of OLD_SPELLINGS) {
+    const command = program
+      .command(path, { hidden: true })
+      .description(description ?? `Earlier spelling of: ${name} ${now}`);
     define(command);
     command.showHelpAfterError(`Try: ${name} ${path} --help`);
   }

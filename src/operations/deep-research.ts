@@ -17,7 +17,7 @@ const metadataSchema = z.looseObject({ topic: z.string(), depth: z.string(), ...
 
 export const deepResearch = defineOperation({
   name: "deep_research",
-  title: "Quick report (legacy)",
+  title: "Quick report",
   description: "Prefer search.",
   input: z.strictObject({
     topic: queryField("topic").describe("Its subject."),

@@ -51,7 +51,7 @@ const metadataSchema = z.looseObject({
 
 export const deepSearchOperation = defineOperation({
   name: "deep_search",
-  title: "Verified web research",
+  title: "Deep search",
   description:
     "Costs a few cents per round and takes 1 to 10 minutes: researches in rounds, first from five perspectives, then checks and corrects until the result is confirmed. For conflicting sources or when being wrong is costly; for look-ups use search, for a broad report start_deep_research. Returns the report (Markdown), whether verified, and its sources.",
   input: withWishes({

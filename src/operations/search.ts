@@ -19,7 +19,7 @@ const metadataSchema = z.looseObject({ query: z.string(), ...searchMetadataField
 
 export const search = defineOperation({
   name: "search",
-  title: "Web search",
+  title: "Search",
   description:
     "Answers a question from the web in one round: Gemini searches, reads pages and writes a short report. For facts, news, documentation, prices. Where sources conflict or errors are costly: deep_search. Takes seconds, costs about a cent. Returns the report (Markdown) and its sources.",
   input: withWishes({

@@ -54,7 +54,7 @@ const NOTIFIED = `${RUNNING} Notification when complete.`;
 
 export const startDeepResearch = defineOperation({
   name: START,
-  title: "Start deep research",
+  title: "Deep research",
   description:
     "Costs about $1 to $11 and takes 5 to 60 minutes: starts Google's Deep Research agent, which writes a long report with citations. For broad or difficult questions; for look-ups: search; to verify one answer: deep_search. Returns a task_id within 30 s. As an MCP task the report arrives on its own; otherwise call check_research_status with wait_seconds 45 until completed, then get_research_results. The same start within 10 minutes joins the first.",
   input: withWishes({

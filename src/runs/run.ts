@@ -12,6 +12,15 @@ import type { Obstacle } from "./poll/obstacle.ts";
 export const RUN_KINDS = ["search", "deep_search", "deep_research", "agent"] as const;
 export type RunKind = (typeof RUN_KINDS)[number];
 
+/** For people, on every surface. */
+export const KIND_NAMES: Record<RunKind | "followup", string> = {
+  search: "Search",
+  deep_search: "Deep search",
+  deep_research: "Quick report",
+  agent: "Deep research",
+  followup: "Follow-up",
+};
+
 /** The backend of a report that was written elsewhere. */
 export const IMPORTED = "import";
 

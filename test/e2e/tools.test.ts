@@ -122,11 +122,11 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "idempotentHint": false,
           "openWorldHint": true,
           "readOnlyHint": true,
-          "title": "Web search",
+          "title": "Search",
         },
         "description": "Answers a question from the web in one round: Gemini searches, reads pages and writes a short report. For facts, news, documentation, prices. Where sources conflict or errors are costly: deep_search. Takes seconds, costs about a cent. Returns the report (Markdown) and its sources.",
         "name": "search",
-        "title": "Web search",
+        "title": "Search",
       },
       {
         "annotations": {
@@ -134,11 +134,11 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "idempotentHint": false,
           "openWorldHint": true,
           "readOnlyHint": true,
-          "title": "Verified web research",
+          "title": "Deep search",
         },
         "description": "Costs a few cents per round and takes 1 to 10 minutes: researches in rounds, first from five perspectives, then checks and corrects until the result is confirmed. For conflicting sources or when being wrong is costly; for look-ups use search, for a broad report start_deep_research. Returns the report (Markdown), whether verified, and its sources.",
         "name": "deep_search",
-        "title": "Verified web research",
+        "title": "Deep search",
       },
       {
         "annotations": {
@@ -158,11 +158,11 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "idempotentHint": false,
           "openWorldHint": true,
           "readOnlyHint": false,
-          "title": "Start deep research",
+          "title": "Deep research",
         },
         "description": "Costs about $1 to $11 and takes 5 to 60 minutes: starts Google's Deep Research agent, which writes a long report with citations. For broad or difficult questions; for look-ups: search; to verify one answer: deep_search. Returns a task_id within 30 s. As an MCP task the report arrives on its own; otherwise call check_research_status with wait_seconds 45 until completed, then get_research_results. The same start within 10 minutes joins the first.",
         "name": "start_deep_research",
-        "title": "Start deep research",
+        "title": "Deep research",
       },
       {
         "annotations": {
@@ -266,11 +266,11 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "idempotentHint": false,
           "openWorldHint": true,
           "readOnlyHint": true,
-          "title": "Quick report (legacy)",
+          "title": "Quick report",
         },
         "description": "Prefer search.",
         "name": "deep_research",
-        "title": "Quick report (legacy)",
+        "title": "Quick report",
       },
     ]
   `);

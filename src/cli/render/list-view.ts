@@ -2,6 +2,7 @@
 
 import type { listLibrary } from "../../operations/list-research.ts";
 import type { OutputOf } from "../../operations/operation.ts";
+import { KIND_NAMES } from "../../runs/run.ts";
 import { type AnswerSpace, shortId } from "./answer-view.ts";
 import { costMark, formatAge, formatCost } from "./durations.ts";
 import { stateOf } from "./run-frame.ts";
@@ -126,13 +127,4 @@ const SHORT_STATES: Partial<Record<ListedRun["status"], string>> = {
 };
 
 const kindCell = ({ kind, follow_up: isFollowup, imported }: ListedRun): string =>
-  imported === true ? "imported" : (KIND_LABELS[isFollowup === true ? "followup" : kind] ?? kind);
-
-/** Short names of the kinds. */
-export const KIND_LABELS: Record<string, string> = {
-  agent: "deep research",
-  search: "search",
-  deep_search: "deep search",
-  deep_research: "quick report",
-  followup: "follow-up",
-};
+  imported === true ? "imported" : KIND_NAMES[isFollowup === true ? "followup" : kind].toLowerCase();

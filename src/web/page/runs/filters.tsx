@@ -2,9 +2,8 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { RUN_STATUSES, type RunStatus, STATUS_LABELS } from "../../../runs/run.ts";
+import { KIND_NAMES, RUN_STATUSES, type RunStatus, STATUS_LABELS } from "../../../runs/run.ts";
 import type { RunCounts } from "../../wire.ts";
-import { KIND_NAMES } from "../ui/format.ts";
 import { go } from "../app/router.ts";
 import { listPath, type RunsFilter } from "./list.ts";
 

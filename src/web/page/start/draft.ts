@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import type { RunLive } from "../../../operations/view/run-view.ts";
 import type { Wishes } from "../../../search/wishes.ts";
 import type { Acted } from "../../wire.ts";
-import { KIND_NAMES } from "../ui/format.ts";
+import { KIND_NAMES } from "../../../runs/run.ts";
 import { keep, readKept } from "../app/browser-storage.ts";
 import { postJson } from "../app/request.ts";
 

@@ -1,18 +1,11 @@
 /** A run in words and numbers: its name and kind, whether it is in progress, times, durations and amounts of money. */
 
 import { durationText } from "../../../platform/duration.ts";
+import { KIND_NAMES } from "../../../runs/run.ts";
 import type { RunHead } from "../../../operations/view/run-view.ts";
 
 /** What a run is called: its title, or else its question. */
 export const nameOf = ({ title, query }: Pick<RunHead, "title" | "query">): string => title ?? query;
-
-export const KIND_NAMES: Record<RunHead["kind"] | "followup", string> = {
-  search: "Search",
-  deep_search: "Deep search",
-  deep_research: "Search report",
-  agent: "Deep research",
-  followup: "Follow-up",
-};
 
 export const kindName = ({ kind, followup_context: context, is_table: isTable, imported }: RunHead): string =>
   imported === true ? "Imported" : isTable === true ? "Table" : KIND_NAMES[context === undefined ? kind : "followup"];
