@@ -124,7 +124,14 @@ test.skipIf(installed === "missing")(
     expect(await table.locator("th", { hasText: "Noise" }).isVisible()).toBe(true);
     expect(await page.locator("button, summary, textarea").filter({ visible: true }).count()).toBe(0);
     await page.emulateMedia({ media: "screen" });
-    // Its own page shows what it continues.
+    // The address of a follow-up opens the conversation, at its answer.
+    const id = (await second.locator("h3").getAttribute("id"))?.replace("turn-", "") ?? "";
+    await page.goto(`/runs/${id}`);
+    await page.waitForURL(`**/runs/${parent}#turn-${id}`, SOON);
+    await page.locator("#report .report-text").waitFor(SOON);
+    await second.locator(".report-text").waitFor(SOON);
+    await expect.poll(async () => Math.abs((await second.boundingBox())?.y ?? 1_000), SOON).toBeLessThan(100);
+    // What is done with it alone, and what it continues, have a view of their own.
     await second.getByRole("link", { name: "Which of them is quietest?" }).click();
     await page.locator(".turns summary", { hasText: QUERY }).click();
     await page.locator("details.turn[open] .report-text").waitFor(SOON);

@@ -7,7 +7,7 @@
 import { render } from "preact";
 import { Frame } from "./app/frame.tsx";
 import { reloadWhenUserChanges } from "./app/browser-storage.ts";
-import { followLinks, type Route, useRoute } from "./app/router.ts";
+import { followLinks, type Route, useRoute, viewKey } from "./app/router.ts";
 import { LazyView } from "./app/lazy-view.tsx";
 import { HomeView } from "./home.tsx";
 import { RunView } from "./run/view.tsx";
@@ -24,7 +24,7 @@ const changes = async () => (await import("./changes.tsx")).ChangesView;
 
 function viewOf(route: Route) {
   if (route.view === "home") return <HomeView filter={route.filter} />;
-  if (route.view === "run") return <RunView key={route.taskId} taskId={route.taskId} />;
+  if (route.view === "run") return <RunView key={viewKey(route)} {...route} />;
   if (route.view === "costs") return <LazyView key="costs" load={costs} filter={route.filter} />;
   if (route.view === "schedules") return <LazyView key="schedules" load={schedules} filter={route.filter} />;
   if (route.view === "notifications") return <LazyView key="notifications" load={notifications} />;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { routeOf, runPath, viewKey } from "./router.ts";
+import { alonePath, routeOf, runPath, viewKey } from "./router.ts";
 
 const ID = "0f8fad5b-d9cb-469f-a165-70867728950e";
 const route = (address: string) => routeOf(new URL(address, "http://localhost:3000"));
@@ -22,5 +22,6 @@ test.each([
 
 test("filters and positions within a view are the same view, another run is another", () => {
   expect(viewKey(route("/?text=a"))).toBe(viewKey(route("/?status=failed")));
+  expect(viewKey(route(runPath(ID)))).not.toBe(viewKey(route(alonePath(ID))));
   expect(viewKey(route(runPath(ID)))).not.toBe(viewKey(route(runPath(ID.replace("0", "1")))));
 });

@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 
 export type Route =
   | { view: "home"; filter: URLSearchParams }
-  | { view: "run"; taskId: string }
+  | { view: "run"; taskId: string; isAlone: boolean }
   | { view: "changes"; taskId: string }
   | { view: "costs"; filter: URLSearchParams }
   | { view: "schedules"; filter: URLSearchParams }
@@ -18,6 +18,14 @@ export const SCHEDULES_PATH = "/schedules";
 
 export const runPath = (taskId: string): string => `/runs/${taskId}`;
 
+/** A follow-up with its actions and details, outside the page of its conversation. */
+export const alonePath = (taskId: string): string => `${runPath(taskId)}?alone`;
+
+/** A follow-up in the page of its conversation. */
+export const turnPath = (rootId: string, taskId: string): string => `${runPath(rootId)}#${turnId(taskId)}`;
+
+export const turnId = (taskId: string): string => `turn-${taskId}`;
+
 export function routeOf({ pathname, search }: Pick<URL, "pathname" | "search">): Route {
   if (pathname === "/") return { view: "home", filter: new URLSearchParams(search) };
   if (pathname === SCHEDULES_PATH) return { view: "schedules", filter: new URLSearchParams(search) };
@@ -25,12 +33,14 @@ export function routeOf({ pathname, search }: Pick<URL, "pathname" | "search">):
   if (pathname === "/notifications") return { view: "notifications" };
   const [, taskId, changes] = /^\/runs\/([0-9a-f-]{36})(\/changes)?$/.exec(pathname) ?? [];
   if (taskId === undefined) return { view: "not-found" };
-  return { view: changes === undefined ? "run" : "changes", taskId };
+  if (changes !== undefined) return { view: "changes", taskId };
+  return { view: "run", taskId, isAlone: new URLSearchParams(search).has("alone") };
 }
 
 /** Identifies a view; filters and anchors within it do not change the key. */
 export function viewKey(route: Route): string {
   if (route.view === "home") return `home ${route.filter.get("cursor") ?? ""}`;
+  if (route.view === "run") return `run ${route.taskId} ${route.isAlone}`;
   return "taskId" in route ? `${route.view} ${route.taskId}` : route.view;
 }
 

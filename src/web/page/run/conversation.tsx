@@ -1,14 +1,15 @@
 /** A run in its conversation: what it continues, the follow-ups on it, and the forms that ask for the next one or a table. */
 
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import type { RunLive } from "../../../operations/view/run-view.ts";
 import type { Acted, ConversationView, ReportSource, Turn } from "../../wire.ts";
 import { fetchJson, postJson } from "../app/request.ts";
-import { runPath } from "../app/router.ts";
+import { alonePath, runPath, turnId } from "../app/router.ts";
 import { isUnfinished, money, nameOf } from "../ui/format.ts";
 import { useLive } from "../live/live.ts";
 import { ReportHtml, SearchSuggestions } from "../report/html.tsx";
+import { focusTarget, targetOf } from "../report/jumps.ts";
 import { useReport } from "../report/section.tsx";
 import { SourceLink } from "../report/sources.tsx";
 import { TableDownloads } from "../ui/buttons.tsx";
@@ -18,6 +19,16 @@ import { Consent, useConsent, useSending } from "../ui/forms.tsx";
 
 const load = (taskId: string) => (signal: AbortSignal) =>
   fetchJson<ConversationView>(`/api/runs/${taskId}/conversation`, { signal });
+
+/** The run whose page shows a follow-up with its answer. A table has a page of its own, and so has what needs a decision. */
+export async function rootOf(
+  { task_id: taskId, followup_context: context, is_table: isTable, ...run }: RunLive,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (context === undefined || isTable === true || !(run.has_report || isUnfinished(run.status))) return undefined;
+  const [root] = (await load(taskId)(signal)).earlier;
+  return root?.has_report === true ? root.task_id : undefined;
+}
 
 /** Above a follow-up: the questions and answers that it continues, folded. */
 export function Earlier({ run }: { run: RunLive }) {
@@ -83,10 +94,12 @@ interface LaterProps extends Conversation {
   run: RunLive;
   /** What the report leaves open, to be asked next. */
   suggestions: readonly string[];
+  /** The page has a scroll position already. */
+  isReturning: boolean;
 }
 
 /** Below a report: its follow-ups, and what can be asked next. */
-export function Later({ run, view, error, reload, suggestions, write }: LaterProps) {
+export function Later({ run, view, error, reload, suggestions, isReturning, write }: LaterProps) {
   if (view === undefined) return error === undefined ? null : <Problem error={error} />;
   const { later, next, table } = view;
   const open = next === undefined ? [] : suggestions.filter((text) => !later.some(({ query }) => query === text));
@@ -95,7 +108,7 @@ export function Later({ run, view, error, reload, suggestions, write }: LaterPro
     <section class="turns stack" id="follow-ups" aria-label="Follow-ups">
       {later.length === 0 ? null : <h2>Follow-ups</h2>}
       {later.map((turn) => (
-        <OpenTurn key={turn.task_id} turn={turn} />
+        <OpenTurn key={turn.task_id} turn={turn} isReturning={isReturning} />
       ))}
       {open.length === 0 ? null : (
         <>
@@ -145,24 +158,37 @@ function useFollowupDraft(taskId: string): [string, (text: string) => void] {
 const isKnownEnd = (turns: readonly Turn[], taskId: string): boolean =>
   turns.some(({ task_id, status }) => task_id === taskId && !isUnfinished(status));
 
-const OpenTurn = ({ turn }: { turn: Turn }) => (
-  <article class="turn stack tight" aria-label={nameOf(turn)}>
-    <h3 dir="auto">
-      <a href={runPath(turn.task_id)}>{nameOf(turn)}</a>
-    </h3>
-    {turn.status === "completed" ? null : <Status status={turn.status} />}
-    <Progress run={turn} />
-    {turn.has_report ? <Answer turn={turn} /> : null}
-  </article>
-);
+function OpenTurn({ turn, isReturning }: { turn: Turn; isReturning: boolean }) {
+  const id = turnId(turn.task_id);
+  const show = (): void => {
+    const target = targetOf(location.hash);
+    if (target?.id === id && !isReturning) focusTarget(target, { scroll: true });
+  };
+  // And again when the page is long enough for its answer to begin at the top.
+  useEffect(show, []);
+  return (
+    <article class="turn stack tight" aria-label={nameOf(turn)}>
+      <h3 dir="auto" id={id}>
+        <a href={alonePath(turn.task_id)}>{nameOf(turn)}</a>
+      </h3>
+      {turn.status === "completed" ? null : <Status status={turn.status} />}
+      <Progress run={turn} />
+      {turn.has_report ? <Answer turn={turn} onShown={show} /> : null}
+    </article>
+  );
+}
 
 /** A report within the page of another one. */
-function Answer({ turn: { task_id: taskId } }: { turn: Turn }) {
+function Answer({ turn: { task_id: taskId }, onShown }: { turn: Turn; onShown?: () => void }) {
   const { report, waiting } = useReport(taskId);
   const body = useRef<HTMLDivElement>(null);
   const prefix = `turn-${taskId.slice(0, 8)}-`;
   const rename = (): void => renameAnchors(body.current, prefix);
   useLayoutEffect(rename, [report]);
+  const complete = (): void => {
+    rename();
+    onShown?.();
+  };
   if (report === undefined) return waiting;
   return (
     <div class="report-body" ref={body}>
@@ -171,7 +197,7 @@ function Answer({ turn: { task_id: taskId } }: { turn: Turn }) {
           <TableDownloads taskId={taskId} />
         </div>
       ) : null}
-      <ReportHtml report={report} onComplete={rename} />
+      <ReportHtml report={report} onComplete={complete} />
       <Sources sources={report.sources} prefix={prefix} />
       <SearchSuggestions suggestions={report.suggestions} id={`${prefix}suggestions`} />
     </div>

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Actions } from "./actions.tsx";
 import { Problem, useLoad } from "../ui/parts.tsx";
-import { scrollOf } from "../app/router.ts";
+import { go, scrollOf, turnPath } from "../app/router.ts";
 import { blocksOf, openPoints } from "../report/open-points.ts";
 import { ReportSection } from "../report/section.tsx";
 import { nameOf } from "../ui/format.ts";
@@ -12,19 +12,29 @@ import { RunHead } from "./head.tsx";
 import { type LoadedRun, loadRun, useWatchedRun } from "./watch.ts";
 import { TimelineList } from "./timeline.tsx";
 import { LazyView } from "../app/lazy-view.tsx";
-import { Earlier, Later, NextQuestion, useConversation } from "./conversation.tsx";
+import { Earlier, Later, NextQuestion, rootOf, useConversation } from "./conversation.tsx";
 import { showTitle } from "../app/frame.tsx";
 import { RefusedError } from "../app/request.ts";
 import type { Refused } from "../../wire.ts";
 
 const planSection = async () => (await import("./plan.tsx")).PlanSection;
 
-export function RunView({ taskId }: { taskId: string }) {
-  const { value, error } = useLoad(taskId, (signal) => loadRun(taskId, signal));
+export function RunView({ taskId, isAlone }: { taskId: string; isAlone: boolean }) {
+  const { value, error } = useLoad(taskId, async (signal) => {
+    const loaded = await loadRun(taskId, signal);
+    return { loaded, root: isAlone ? undefined : await rootOf(loaded.run, signal) };
+  });
+  const { loaded, root } = value ?? {};
+  useEffect(() => {
+    if (root === undefined) return;
+    // A position that was kept for this address belongs to no other.
+    history.replaceState(null, "");
+    go(turnPath(root, taskId), { replace: true });
+  }, [root]);
   const isMissing = error instanceof RefusedError && error.code === "TASK_NOT_FOUND";
   // Read before the first rendering: a page that is still short cannot be scrolled.
   const [scroll] = useState(() => scrollOf(history.state));
-  if (value !== undefined) return <WatchedRun first={value} scroll={scroll} />;
+  if (loaded !== undefined && root === undefined) return <WatchedRun first={loaded} scroll={scroll} />;
   return (
     <div class="run stack">
       <h1 tabIndex={-1}>{isMissing ? "Run not found" : "Run"}</h1>
@@ -79,7 +89,9 @@ function WatchedRun({ first, scroll }: { first: LoadedRun; scroll: number | unde
           onShown={(text) => setSuggestions(openPoints(blocksOf(text)))}
         />
       ) : null}
-      {run.has_report ? <Later {...conversation} run={run} suggestions={suggestions} /> : null}
+      {run.has_report ? (
+        <Later {...conversation} run={run} suggestions={suggestions} isReturning={scroll !== undefined} />
+      ) : null}
       {run.has_report ? plan : null}
       <TimelineList entries={entries} run={run} section={timeline} isFolded={!hadNoReport.current} />
       <RunFacts run={run} />
