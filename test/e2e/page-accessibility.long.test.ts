@@ -17,6 +17,45 @@ let server: RunningHttpServer;
 let world: World;
 const endings: (() => Promise<void> | void)[] = [];
 
+/** A run whose plan waits for approval. */
+let planned: string;
+
+/** With an answer of the server that this test makes up. */
+const withAnswer = (path: string, api: string, json: unknown, seen: string) => async (page: Page) => {
+  await page.route(`**/api/**${api}`, (route) => route.fulfill({ json }));
+  await page.goto(path);
+  await page.locator(seen).first().waitFor();
+};
+
+const SCHEDULE = {
+  schedule_id: "a1b2c3d4",
+  query: "Who builds long-duration storage?",
+  when: "every week on Monday at 07:00",
+  every: "week",
+  on: "monday",
+  at: "07:00",
+  time_zone: "Europe/Oslo",
+  used_usd: 1.4,
+  budget_usd: 20,
+};
+const SCHEDULES = {
+  schedules: [
+    { ...SCHEDULE, state: "active", next_at: "2031-03-03T06:00:00.000Z", last: { task_id: LONG_RUN } },
+    { ...SCHEDULE, schedule_id: "e5f6a7b8", state: "paused", problem: "The budget has no room for another run." },
+  ],
+};
+
+const SOURCE = { title: "Grid storage in 2030", url: "https://storage.example.org/2030" };
+const CHANGES = {
+  message: "1 figure changed, 1 finding is new, 1 is gone; 1 source is new.",
+  earlier: { task_id: LONG_RUN, query: "Who builds long-duration storage?", created_at: "2030-11-05T04:03:02.000Z" },
+  changed: [{ before: "It costs $120 per kWh.", now: "It costs $90 per kWh." }],
+  added: ["Two plants have opened."],
+  gone: ["No plant has opened."],
+  new_sources: [SOURCE],
+  gone_sources: [],
+};
+
 /** For states that last only an instant, the test changes the response. */
 const withResponse = (path: string, change: (answer: Answer) => Answer, seen: string) => async (page: Page) => {
   const address = "**/api/runs?*";
@@ -75,6 +114,24 @@ const MORE: Pick<View, "name" | "open">[] = [
       await page.getByRole("button", { name: "Start again…" }).click();
     },
   },
+  { name: "plan", open: async (page) => openAt(page, `/runs/${planned}`, ".plan-steps textarea") },
+  { name: "first run", open: withAnswer("/", "/key", { is_missing: true, file: "~/config.json" }, "#key") },
+  { name: "no schedules", open: async (page) => openAt(page, "/schedules", "text=Nothing is repeated") },
+  { name: "schedules", open: withAnswer("/schedules", "/schedules", SCHEDULES, ".schedules article") },
+  {
+    name: "changed schedule",
+    open: async (page) => {
+      await withAnswer("/schedules", "/schedules", SCHEDULES, ".schedules article")(page);
+      await page.getByRole("button", { name: "Change…" }).first().click();
+      await page.locator("input[type=time]").waitFor();
+    },
+  },
+  { name: "repeat", open: async (page) => openAt(page, `/schedules?repeat=${LONG_RUN}`, "input[type=time]") },
+  { name: "notifications", open: async (page) => openAt(page, "/notifications", "section.card") },
+  {
+    name: "changes",
+    open: withAnswer(`/runs/${LONG_RUN}/changes`, "/changes", CHANGES, ".changes table"),
+  },
   {
     name: "nowhere",
     open: async (page) => {
@@ -83,6 +140,11 @@ const MORE: Pick<View, "name" | "open">[] = [
     },
   },
 ];
+
+async function openAt(page: Page, path: string, seen: string): Promise<void> {
+  await page.goto(path);
+  await page.locator(seen).first().waitFor();
+}
 
 const EVERY_VIEW = [...VIEWS, ...MORE];
 
@@ -118,15 +180,22 @@ describe.skipIf(installed === "missing")("accessibility of the page", () => {
     server = await scene.http({
       env: { RESEARCH_SYNC_WINDOW_MS: "0", RESEARCH_POLL_INTERVAL_MS: "100", RESEARCH_CONFIRM_ABOVE_USD: "0.5" },
     });
-    const started = await server.request("/api/research", {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({
-        query: "Who builds long-duration storage?",
-        agreed: { operation: "start_deep_research", input: "" },
-      }),
+    const post = async (path: string, body: object): Promise<unknown> => {
+      const headers = { "content-type": "application/json" };
+      return (await server.request(path, { method: "POST", headers, body: JSON.stringify(body) })).json();
+    };
+    const start = async (query: string, more: object): Promise<string> => {
+      const agreed = { operation: "start_deep_research", input: "" };
+      const started = await post("/api/research", { query, agreed, ...more });
+      return z.object({ task_id: z.string() }).parse(started).task_id;
+    };
+    const running = await start("Who builds long-duration storage?", {});
+    planned = await start("How do cities store heat over the summer?", { plan: true });
+    await post("/api/webhooks", {
+      url: "https://hooks.example.org/research",
+      shape: "slack",
+      events: ["research.failed"],
     });
-    const { task_id: running } = z.object({ task_id: z.string() }).parse(await started.json());
     world = { running, ...checked };
     scene.gemini.skip(600_000);
     browser = await sharedBrowser();
@@ -198,6 +267,7 @@ describe.skipIf(installed === "missing")("accessibility of the page", () => {
     ["a report", `/runs/${LONG_RUN}`, ".report-text table"],
     ["the figures", "/costs", ".figures table"],
     ["the notifications", "/notifications", "#webhook-url"],
+    ["a schedule", `/schedules?repeat=${LONG_RUN}`, "input[type=time]"],
   ])(
     "every control of %s is reached by Tab, with a visible focus",
     { timeout: TIMEOUT_MS },
