@@ -147,6 +147,11 @@ async function takeAlong(page: Page, server: RunningHttpServer, taskId: string):
   expect((await downloaded(page, "Download .docx")).text.slice(0, 2)).toBe("PK");
   await page.getByRole("checkbox", { name: "Verdicts on citations" }).check();
   expect((await downloaded(page, "Download .md")).text).toMatch(/\n## Checked citations\n[^]*\n## Sources\n/);
+  expect([markdown.text, html.text]).toEqual([1, 2].map(() => expect.stringContaining("About this report")));
+  await page.getByRole("checkbox", { name: "About this report" }).uncheck();
+  for (const ending of ["md", "html"]) {
+    expect((await downloaded(page, `Download .${ending}`)).text).not.toContain("About this report");
+  }
   await page.getByRole("checkbox", { name: "Verdicts on citations" }).uncheck();
   await page.getByRole("button", { name: "Copy the report as Markdown" }).click();
   await page.getByRole("button", { name: "Copied ✓" }).waitFor();

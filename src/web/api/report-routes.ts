@@ -80,7 +80,9 @@ export function serveReports(web: Hono<CallerEnv>, { deps }: App): void {
       const { taskId } = await requestedRun(deps, context);
       const wanted = (context.req.query("with") ?? "").split(",");
       const additions = ADDITIONS.filter((addition) => wanted.includes(addition));
-      return download(await contentOf(deps, { owner, task_id: taskId, with: additions }));
+      const isWithFigures = context.req.query("metadata") !== "0";
+      const request = { owner, task_id: taskId, with: additions, include_metadata: isWithFigures };
+      return download(await contentOf(deps, request));
     });
   }
   for (const format of TABLE_FORMATS) {

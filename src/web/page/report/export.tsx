@@ -1,5 +1,6 @@
 /** What can be taken from a report: its text, its files, and paper. */
 
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { RunLive } from "../../../operations/view/run-view.ts";
 import { fetchWithSecret } from "../app/request.ts";
@@ -9,7 +10,11 @@ import { Menu } from "../ui/menu.tsx";
 
 export function ReportExport({ run: { task_id: taskId, is_table: isTable } }: { run: RunLive }) {
   const [additions, setAdditions] = useState<readonly string[]>([]);
-  const query = additions.length === 0 ? "" : `?with=${additions.join(",")}`;
+  const [hasFigures, setFigures] = useState(true);
+  const wanted = new URLSearchParams({
+    ...(additions.length === 0 ? {} : { with: additions.join(",") }),
+    ...(hasFigures ? {} : { metadata: "0" }),
+  });
   const read = async (): Promise<string> => {
     const response = await fetchWithSecret(`/api/runs/${taskId}/report.md`);
     if (!response.ok) throw new Error("The report could not be read.");
@@ -19,11 +24,15 @@ export function ReportExport({ run: { task_id: taskId, is_table: isTable } }: { 
     <>
       <CopyButton subject="the report as Markdown" text={read} />
       <Menu label="Download">
-        <Additions chosen={additions} choose={setAdditions} />
+        <Parts chosen={additions} choose={setAdditions}>
+          <Check checked={hasFigures} onChange={setFigures}>
+            About this report: question, dates, model, cost
+          </Check>
+        </Parts>
         {REPORT_FILES.map((ending) => (
           <DownloadButton
             key={ending}
-            path={`/api/runs/${taskId}/report.${ending}${query}`}
+            path={`/api/runs/${taskId}/report.${ending}?${wanted}`}
             label={`Download .${ending}`}
           />
         ))}
@@ -54,15 +63,16 @@ const ADDITIONS = [
   ["tables", "Tables"],
 ] as const;
 
-interface AdditionsProps {
+interface PartsProps {
   chosen: readonly string[];
   choose: (chosen: readonly string[]) => void;
+  children: ComponentChildren;
 }
 
 /** What the three files have after the report. */
-const Additions = ({ chosen, choose }: AdditionsProps) => (
+const Parts = ({ chosen, choose, children }: PartsProps) => (
   <fieldset class="stack tight small">
-    <legend class="quiet">Add to these files</legend>
+    <legend class="quiet">After the report</legend>
     {ADDITIONS.map(([name, label]) => (
       <Check
         key={name}
@@ -72,5 +82,6 @@ const Additions = ({ chosen, choose }: AdditionsProps) => (
         {label}
       </Check>
     ))}
+    {children}
   </fieldset>
 );
