@@ -189,6 +189,10 @@ function operationDeps(parts: Parts): OperationDeps {
       };
     },
     verification,
+    canNotify: lazy(async () => {
+      const { desktopObstacle } = await import("./notifications/desktop.ts");
+      return desktopObstacle(process.platform, config.environment) === undefined;
+    }),
     settings: operationSettings(config),
   };
   return deps;

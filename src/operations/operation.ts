@@ -56,6 +56,8 @@ export interface OperationDeps {
   backupOf: (taskId: string) => Backup | undefined;
   /** Removes such files of deleted runs. */
   removeBackups: (taskIds: ReadonlySet<string>) => Promise<void>;
+  /** Whether this process can show a desktop notification, as far as is known. */
+  canNotify: () => Promise<boolean>;
   /** Registers work that continues after its call was answered; shutdown waits for it. */
   inBackground: (work: Promise<unknown>) => void;
   /** Aborted when the process begins to shut down. */

@@ -152,6 +152,7 @@ export const startDeepResearch = defineOperation({
     }
     if (run.status === "awaiting_approval") return { ...(await planned(deps, call, run)), ...about };
     if (isFinished(run.status)) throw failedStart(run);
+    const isNotified = run.enableNotifications && (await deps.canNotify());
     return {
       success: true,
       results: undefined,
@@ -159,7 +160,7 @@ export const startDeepResearch = defineOperation({
       status: "running_async" as const,
       mode: "async",
       ...NO_PLAN,
-      message: messageOnceAccepted(run, run.enableNotifications ? NOTIFIED : RUNNING),
+      message: messageOnceAccepted(run, isNotified ? NOTIFIED : RUNNING),
       check_status_command: `check_research_status(task_id='${started.taskId}')`,
       wait_seconds: POLL_WAIT_SECONDS,
       expected_minutes: Math.round(usualMinutes(run).likely),

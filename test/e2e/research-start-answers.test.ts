@@ -4,12 +4,13 @@
  */
 
 import { spawn } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { missingFromText } from "../kit/server/answer-leaves.ts";
-import { openResearch, QUERY, SLOW, startRun, untilStatus } from "../kit/server/research.ts";
+import { openResearch, QUERY, type ResearchScene, SLOW, startRun, untilStatus } from "../kit/server/research.ts";
 import { BIN, type Era, TEST_KEY, withoutWaiting } from "../kit/server/server.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const START = "start_deep_research";
 const UUID_4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -51,10 +52,35 @@ test("input that fails its schema gets the one error shape, and nothing is store
   expect((await server.call("list_research", {})).structured["runs"]).toEqual([]);
 });
 
+/** A desktop that can show notifications, or a machine without one. */
+function desktop(scene: ResearchScene, canNotify: boolean): Record<string, string> {
+  const bin = join(scene.configDir, "notifier");
+  mkdirSync(bin, { recursive: true });
+  if (canNotify) writeFileSync(join(bin, "notify-send"), "#!/bin/sh\n", { mode: 0o755 });
+  return { PATH: bin, DBUS_SESSION_BUS_ADDRESS: "unix:path=/nowhere" };
+}
+
+test.skipIf(process.platform !== "linux")(
+  "a notification is promised only where the desktop can show one, by the tool and after Ctrl-C (I5)",
+  async (context) => {
+    const scene = await openResearch(context, SLOW);
+    const env = desktop(scene, false);
+    const server = await scene.server({ env });
+    const { structured } = await server.call(START, { query: QUERY });
+    expect(structured["message"]).toBe("Research running in background.");
+    const left = scene.startCommand(["watch", structured["task_id"]], { env });
+    await waitFor(() => expect(left.stderr()).toContain("(estimate)"));
+    left.child.kill("SIGINT");
+    const { stderr } = await left.ended;
+    expect(stderr).toContain("collects the report; otherwise");
+    expect(stderr).toMatch(/^Collect it: .*worker --until-idle$/m);
+  },
+);
+
 describe.each(ERAS)("a %s client", (era) => {
   test("is informed that the research continues in the background, in exactly this shape (I5, A10)", async (context) => {
     const scene = await openResearch(context, SLOW);
-    const server = await scene.server({ era });
+    const server = await scene.server({ era, env: desktop(scene, true) });
     const progress: string[] = [];
     const onProgress = (message: string): void => void progress.push(message);
     const { isError, structured, text } = await server.call(START, { query: `  ${QUERY}\n` }, { onProgress });

@@ -140,7 +140,7 @@ describe.skipIf(!READY)("the live view", () => {
     const screen = await terminal.until(/code 130/);
     expect(screen).toMatch(/^Still running at Google\. An open assistant, a server or a worker collects the$/m);
     expect(screen).toMatch(new RegExp(`^Watch it again: gemini-search-mcp watch ${taskId.slice(0, 8)}$`, "m"));
-    expect(screen).toMatch(/^Be notified: {4}gemini-search-mcp worker --until-idle$/m);
+    expect(screen).toMatch(/^(?:Be notified|Collect it): +gemini-search-mcp worker --until-idle$/m);
     expect(screen).toContain("$ gemini-search-mcp watch");
     expect(screen).not.toContain("Running");
     expect([await terminal.readVariable("cursor_flag"), await terminal.readVariable("alternate_on")]).toEqual([

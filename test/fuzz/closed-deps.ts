@@ -30,6 +30,7 @@ export const closedDeps: OperationDeps = {
   },
   backupOf: () => undefined,
   removeBackups: async () => {},
+  canNotify: async () => false,
   inBackground: (work) => void work.catch(() => {}),
   leaving: new AbortController().signal,
   settings: {

@@ -43,7 +43,7 @@ export async function followRun(app: App, { taskId, call, log }: Following): Pro
       if (isOver(app.deps, run)) break;
       if (call.signal.aborted) {
         await show.end();
-        if (!isDemo(app.config)) await printFailure(stillRunning(run));
+        if (!isDemo(app.config)) await printFailure(await stillRunning(app, run));
         return { isOver: false, outcome: await readStatus() };
       }
       await stream.watch(run);
@@ -82,13 +82,14 @@ interface ProgressView {
 }
 
 /** A search ends with its process; research continues at Google, and whatever reads it next collects its report. */
-function stillRunning({ taskId, kind, enableNotifications }: Run): string {
+async function stillRunning({ deps }: App, { taskId, kind, enableNotifications }: Run): Promise<string> {
   const watch: Command = ["Watch it again", `watch ${shortId(taskId)}`];
   const space = { paint: paintFor(process.stderr), width: widthOfMessages() };
   if (kind !== "agent") return `Still running in the process that started it.\n${nextCommands([watch], space)}`;
-  const told = enableNotifications ? " and shows a desktop notification" : "";
+  const isNotified = enableNotifications && (await deps.canNotify());
+  const told = isNotified ? " and shows a desktop notification" : "";
   return `Still running at Google. An open assistant, a server or a worker collects the report${told}; otherwise your next command that reads it does (list, show, save …).
-${nextCommands([watch, [enableNotifications ? "Be notified" : "Collect it", "worker --until-idle"]], space)}`;
+${nextCommands([watch, [isNotified ? "Be notified" : "Collect it", "worker --until-idle"]], space)}`;
 }
 
 function liveView({ deps, config }: App, log: LogLines): ProgressView {

@@ -30,6 +30,7 @@ export function openApp(): { deps: OperationDeps; lines: string[]; background: P
     mcpServer: missing,
     backupOf: missing,
     removeBackups: missing,
+    canNotify: missing,
     inBackground: (work) => void background.push(work),
     leaving: new AbortController().signal,
     settings: {
