@@ -20,13 +20,14 @@ import type { ScheduleAnswer } from "../operations/schedules/schedule-research.t
 import { DEPTHS, PERIODS } from "../operations/schedules/schedule-view.ts";
 import { organizeRun } from "../operations/organize-run.ts";
 import { SAVE_FORMATS, saveReport } from "../operations/save-report.ts";
+import { RUN_KINDS, RUN_STATUSES } from "../runs/run.ts";
 import { CLIENTS } from "../setup/clients.ts";
 import { completionScript, type Shell, SHELLS } from "./completion-scripts.ts";
 import type { CostsFlags } from "./commands/costs.ts";
 import type { AddFlags } from "./commands/webhook.ts";
 import type { Confirmation } from "./confirm.ts";
 import type { InitOptions } from "./init/entries.ts";
-import { operationCommand, settingOption, WAIT_TEXTS } from "./operation-command.ts";
+import { operationCommand, settingOption, WAIT_TEXTS, worded } from "./operation-command.ts";
 import { print } from "./output.ts";
 import type { TerminalView } from "./render/answer-view.ts";
 import type { ShownTable } from "./render/answers/results-view.ts";
@@ -72,6 +73,25 @@ const MAX = {
   max: { about: "Deep Research Max: more thorough, takes longer and costs more", field: "model", value: MAX_AGENT },
 };
 const ROWS = "One row per item that the report compares.";
+
+/** As the page and the list name them. */
+const STATUS_WORDS = {
+  waiting: "pending",
+  running: "in_progress",
+  unknown: "start_unknown",
+  plan: "awaiting_approval",
+  done: "completed",
+  failed: "failed",
+  cancelled: "cancelled",
+};
+const STATUS_ABOUT = "only runs with this status";
+const KIND_ABOUT = "only this kind";
+const KIND_WORDS = {
+  search: "search",
+  "deep-search": "deep_search",
+  research: "agent",
+  "quick-report": "deep_research",
+};
 
 /** Flags of the three depths. */
 const WISHES = {
@@ -297,8 +317,8 @@ const exporting = (command: Command): Command =>
     .argument("[words...]", "only runs with these words in title, tags, note, question, report or sources")
     .option("-o, --output <file>", "the file, or a directory (default: RESEARCH_REPORTS_DIR, else ./research_reports)")
     .option("--force", "replace the file if it exists")
-    .option("--status <status>", "only runs with this status")
-    .option("--kind <kind>", "only this kind")
+    .addOption(worded(new Option("--status <status>", STATUS_ABOUT).choices(RUN_STATUSES), STATUS_WORDS))
+    .addOption(worded(new Option("--kind <kind>", KIND_ABOUT).choices(RUN_KINDS), KIND_WORDS))
     .option("--tag <word>", "only runs with this tag")
     .option("--starred", "only starred runs")
     .option("--archived", "only archived runs")
@@ -480,19 +500,13 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: "List your runs",
     description:
       "List your runs, newest first; with words, those that have them in title, tags, note, question, report or sources, best match first. When piped: tab-separated id, status, kind, start, cost and question.",
-    examples: [
-      "list",
-      "list heat pump",
-      "list --status completed --limit 100",
-      "list --tag heating",
-      "list | cut -f1,6",
-    ],
+    examples: ["list", "list heat pump", "list --status done --limit 100", "list --tag heating", "list | cut -f1,6"],
     seeAlso: ["show", "edit"],
     define: operationCommand(listLibrary, {
       words: "text",
       fields: {
-        status: "only runs with this status",
-        kind: "only this kind; agent is deep research",
+        status: STATUS_ABOUT,
+        kind: KIND_ABOUT,
         text: "words in titles, tags, notes, questions, reports and sources, archived runs included; quotation marks keep words together",
         limit: "maximum number of runs, 1 to 100 (default 20)",
         cursor: "continue after the page that ended with this cursor",
@@ -500,6 +514,7 @@ export const COMMANDS: readonly CommandEntry[] = [
         starred: "only starred runs",
         archived: "only archived runs, which are hidden otherwise",
       },
+      choices: { status: STATUS_WORDS, kind: KIND_WORDS },
       view: listView,
     }),
   },

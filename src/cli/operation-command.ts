@@ -45,6 +45,8 @@ interface OperationCommand<Input extends z.ZodObject, Output> {
   isRunOptional?: boolean;
   /** A field whose words are also taken without its flag, which is then not listed. */
   words?: keyof z.input<Input> & string;
+  /** For a field, what is typed for each of its values. The values are accepted, too. */
+  choices?: Partial<Record<keyof z.input<Input> & string, Choices>>;
   /** Flags that stand for the value of a field. */
   presets?: Readonly<Record<string, Preset>>;
   /** Waits for the end of the run by default when it is typed at a terminal. */
@@ -71,6 +73,20 @@ export function settingOption(
   });
 }
 
+/** Words of people for the values of an option. */
+export type Choices = Readonly<Record<string, string>>;
+
+/** The option takes the words, and lists them; the values that they stand for are what scripts may have. */
+export function worded(option: Option, words: Choices): Option {
+  const listed = Object.keys(words);
+  const values = [...(option.argChoices ?? []), ...Object.values(words)];
+  return option.choices(listed).argParser((text: string) => {
+    if (Object.hasOwn(words, text)) return words[text];
+    if (values.includes(text)) return text;
+    throw new InvalidArgumentError(`Allowed choices are ${listed.join(", ")}.`);
+  });
+}
+
 export const operationCommand =
   <Input extends z.ZodObject, Output extends Record<string, unknown>>(
     operation: Operation<Input, Output>,
@@ -87,7 +103,9 @@ export const operationCommand =
       }
       // Its flags are those of every command that waits.
       else if (name !== operation.waitFlag) {
-        command.addOption(optionFor(flagOf(name), property, { name, about }));
+        const choices = definition.choices?.[name];
+        const option = optionFor(flagOf(name), property, { name, about });
+        command.addOption(choices === undefined ? option : worded(option, choices));
         const old = oldFlagOf(name);
         if (old !== undefined) command.addOption(optionFor(old, property, { name, about }).hideHelp());
       }

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { AppError } from "../errors.ts";
 import type { Database } from "../store/database.ts";
-import { failedUncharged, type Run, RUN_KINDS, RUN_STATUSES } from "../runs/run.ts";
+import { failedUncharged, type Run, RUN_KINDS, RUN_STATUSES, STATUS_FILTERS } from "../runs/run.ts";
 import { tagField } from "./organize-run.ts";
 import { findRuns, listRuns, type RunFilter } from "../runs/run-store.ts";
 import type { FoundPiece } from "../runs/history/search-store.ts";
@@ -45,6 +45,7 @@ const listInput = z.strictObject({
 
 /** The list on the page and in the terminal, which omits archived runs unless they are asked for. */
 export const libraryInput = listInput.extend({
+  status: z.enum(STATUS_FILTERS, { error: `{status} must be one of ${STATUS_FILTERS.join(", ")}.` }).optional(),
   starred: flagField("starred").optional(),
   archived: flagField("archived").default(false),
 });
@@ -84,7 +85,12 @@ export const listResearch = defineOperation({
 
 /** The same list as the page shows, for the command line. Not a tool: `list_research` is enough for models. */
 export const listLibrary = defineOperation({
-  ...listResearch,
+  name: listResearch.name,
+  title: listResearch.title,
+  description: listResearch.description,
+  annotations: listResearch.annotations,
+  positional: listResearch.positional,
+  toText: listResearch.toText,
   output: listResearch.output.extend({
     left_out: z.number().optional(),
     roots: z.record(z.string(), z.string()).optional(),
@@ -170,7 +176,8 @@ interface ListedPage {
   roots?: ReadonlyMap<string, string> | undefined;
 }
 
-type ListRequest = z.output<typeof listInput> & Pick<RunFilter, "starred" | "archived">;
+type ListRequest = Omit<z.output<typeof listInput>, "status"> &
+  Partial<Pick<RunFilter, "status" | "starred" | "archived">>;
 
 export async function runPage(db: Database, owner: string, request: ListRequest): Promise<ListedPage> {
   const { text = "", limit, cursor } = request;

@@ -11,7 +11,7 @@ import { AppError } from "../errors.ts";
 import type { Database, Tables } from "../store/database.ts";
 import { RUN_COST } from "./ledger/ledger-store.ts";
 import { lockRun, readColumns } from "./lock-store.ts";
-import { LOCAL_KINDS, type Run, type RunError, type RunStatus } from "./run.ts";
+import { LOCAL_KINDS, type Run, type RunError, type StatusFilter, statusesIn } from "./run.ts";
 import { type Row, runOf } from "./run-row.ts";
 import { errorColumns, transition } from "./transition-store.ts";
 
@@ -98,8 +98,9 @@ export const isNotCarriedOn = (run: Tasks): Expression<SqlBool> =>
 export const isListed = (run: Tasks): Expression<SqlBool> => run.and([run("gave_way", "=", 0), isNotCarriedOn(run)]);
 
 /** The same with the shown status, in SQL over the table `research_tasks` or its alias. */
-export const hasStatus = (status: RunStatus, table = "research_tasks"): Expression<SqlBool> => {
+export const hasStatus = (status: StatusFilter, table = "research_tasks"): Expression<SqlBool> => {
   const [stored, part] = [sql.ref(`${table}.status`), sql.ref(`${table}.part`)];
+  if (status === "in_progress") return sql<SqlBool>`${stored} in (${sql.join(statusesIn(status))})`;
   if (status === "awaiting_approval") return sql<SqlBool>`${stored} = 'completed' and ${part} = 'plan'`;
   return status === "completed"
     ? sql<SqlBool>`${stored} = 'completed' and ${part} <> 'plan'`

@@ -6,7 +6,7 @@ import { type Database, storable } from "../store/database.ts";
 import { databaseNow, progressAtLeast } from "../store/dialect.ts";
 import { costOfRun, isExact, type LedgerEntry, RUN_COST, saveEntries } from "./ledger/ledger-store.ts";
 import { lockRun, SEARCH_LEASE_MS } from "./lock-store.ts";
-import { LOCAL_KINDS, type Run, type RunKind, type RunStatus } from "./run.ts";
+import { LOCAL_KINDS, type Run, type RunKind, type StatusFilter } from "./run.ts";
 import { complexityIn } from "./history/run-estimate.ts";
 import { hasStatus, isListed, withEarlierCost } from "./conversation-store.ts";
 import { recordFigures, saveResult } from "./result-store.ts";
@@ -155,7 +155,7 @@ export async function markInterrupted(
 
 export interface RunFilter {
   owner: string;
-  status: RunStatus | undefined;
+  status: StatusFilter | undefined;
   kind: RunKind | undefined;
   /** True: only starred runs. */
   starred?: boolean | undefined;

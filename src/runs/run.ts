@@ -52,6 +52,13 @@ export const RUN_STATUSES = [
 ] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
+/** What lists of runs are filtered by: a status, or `in_progress` for both that mean running. */
+export const STATUS_FILTERS = [...RUN_STATUSES, "in_progress"] as const;
+export type StatusFilter = (typeof STATUS_FILTERS)[number];
+
+export const statusesIn = (filter: StatusFilter): readonly RunStatus[] =>
+  filter === "in_progress" ? ["running", "running_async"] : [filter];
+
 /** What people read for a status, on every surface. */
 export const STATUS_LABELS: Record<RunStatus, string> = {
   pending: "Waiting",

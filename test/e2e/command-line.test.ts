@@ -190,6 +190,16 @@ describe("the other commands", () => {
     const [{ task_id }] = listed.runs;
     expect(listed).toMatchObject({ success: true, runs: [{ kind: "search", query: QUERY, status: "completed" }] });
     expect((await scene.command(["list", "--status", "failed"])).stdout).toBe("");
+    for (const flags of ["--status done --kind search", "--status completed", "--kind search"]) {
+      expect((await scene.command(["list", ...flags.split(" ")])).stdout).toContain(task_id);
+    }
+    for (const flags of ["--status running", "--status running_async", "--kind research", "--kind deep-search"]) {
+      expect((await scene.command(["list", ...flags.split(" ")])).stdout).toBe("");
+    }
+    expect(await scene.command(["list", "--status", "finished"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/Allowed choices are\s+waiting,\s+running,\s+unknown,/),
+    });
 
     const read = await scene.command(["show", task_id]);
     expect(read.code).toBe(0);

@@ -8,7 +8,7 @@ import type { Database } from "../../store/database.ts";
 import { fullText, type FullText, questionWithNames } from "../../store/full-text.ts";
 import { countRows, type ListCounts } from "../library/count-store.ts";
 import { hasStatus, isListed } from "../conversation-store.ts";
-import { RUN_STATUSES, type RunStatus } from "../run.ts";
+import { RUN_STATUSES, type RunStatus, statusesIn } from "../run.ts";
 import { readTags } from "../run-row.ts";
 import { hasTag, type RunFilter } from "../run-store.ts";
 
@@ -114,7 +114,7 @@ const WITHOUT_REPORT = RUN_STATUSES.filter((status) => status !== "completed");
 export async function searchQuestions(db: Database, search: RunSearch): Promise<FoundRun[]> {
   const { owner, words, status, kind, starred, tag, archived, limit, skip } = search;
   if (words.length === 0) return [];
-  const states = WITHOUT_REPORT.filter((state) => status === undefined || state === status);
+  const states = WITHOUT_REPORT.filter((state) => status === undefined || statusesIn(status).includes(state));
   const perState = await Promise.all(states.map((state) => newestWithoutReport(db, owner, state)));
   const newestFirst = perState
     .flat()

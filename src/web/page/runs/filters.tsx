@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { KIND_NAMES, RUN_STATUSES, type RunStatus, STATUS_LABELS } from "../../../runs/run.ts";
+import { KIND_NAMES, RUN_KINDS, RUN_STATUSES, type RunStatus, STATUS_LABELS } from "../../../runs/run.ts";
 import type { RunCounts } from "../../wire.ts";
 import { go } from "../app/router.ts";
 import { listPath, type RunsFilter } from "./list.ts";
@@ -64,9 +64,9 @@ function Choices({ filter, tags }: Pick<RunsFiltersProps, "filter" | "tags">) {
         onChange={({ currentTarget }) => go(listPath(filter, { kind: currentTarget.value }))}
       >
         <option value="">Every depth</option>
-        {Object.entries(KIND_NAMES).map(([kind, name]) => (
+        {RUN_KINDS.map((kind) => (
           <option key={kind} value={kind}>
-            {name}
+            {KIND_NAMES[kind]}
           </option>
         ))}
       </select>
