@@ -37,4 +37,5 @@ test("what is left is that of the soft amount, above it that of the hard one, an
   expect(left({ usedUsd: 70 })).toBe("$0 left of today's budget ($60)");
   expect(left({ usedUsd: 25, hard: undefined })).toBe("$0 left of today's budget ($20)");
   expect(left({ soft: undefined, usedUsd: 10 })).toBe("$50 left of today's budget ($60)");
+  expect(left({ soft: 20_000, usedUsd: 0.5 })).toBe("$19,999.50 left of today's budget ($20,000)");
 });

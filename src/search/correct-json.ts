@@ -332,7 +332,7 @@ function exhausted({ cycles, corrections, bestText, partialText, lastFailure }: 
       message:
         lastFailure.reason === "network"
           ? lastFailure.message
-          : `${lastFailure.message} All retries are used up (${counts}).`,
+          : [lastFailure.message, ...(cycles === 1 ? [] : [`It was tried ${cycles} times.`])].join(" "),
       suggestion: lastFailure.suggestion,
       details: {
         ...lastFailure.details,

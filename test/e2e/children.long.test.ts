@@ -78,7 +78,7 @@ describe.concurrent("one call with a child", () => {
     expect(structured).toMatchObject({
       error: {
         code: "EXECUTION_ERROR",
-        message: "The Gemini CLI ended without an answer. All retries are used up (3 tries and 0 corrections).",
+        message: "The Gemini CLI ended without an answer. It was tried 3 times.",
         details: { exit_code: 0, retries: 3, corrections: 0 },
       },
     });

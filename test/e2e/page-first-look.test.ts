@@ -58,7 +58,7 @@ test("a dialog that a menu opens is not part of the menu, which closes and gets 
   await page.locator("tr[data-status=completed] .run-link").first().click();
   const menu = page.locator(".actions .menu", { has: page.locator("summary", { hasText: "More" }) });
   await menu.locator("summary").click();
-  await page.getByRole("button", { name: "Rename…" }).click();
+  await page.getByRole("button", { name: "Title, tags and note…" }).click();
   await page.getByRole("dialog").waitFor();
   expect(await menu.getAttribute("open")).toBeNull();
   expect(await page.locator(".menu dialog").count()).toBe(0);

@@ -51,7 +51,7 @@ describe.skipIf(installed === "missing")("tidying up the list in a browser", () 
     await star.click();
     await expect.poll(() => star.getAttribute("aria-pressed")).toBe("true");
     await expect.poll(() => chips(page)).toBe("All Completed Starred");
-    await button(page, `Rename: ${FIRST}`).click();
+    await button(page, `Title, tags and note: ${FIRST}`).click();
     const field = page.getByRole("dialog").getByLabel("Title");
     await expect.poll(() => field.inputValue()).toBe(FIRST);
     await field.fill(TITLE);
@@ -74,7 +74,7 @@ describe.skipIf(installed === "missing")("tidying up the list in a browser", () 
   test("the filters are part of the address and follow the search, and titles are found", async (context) => {
     const { open } = await openScene(context);
     const { page } = await open();
-    await button(page, `Rename: ${FIRST}`).click();
+    await button(page, `Title, tags and note: ${FIRST}`).click();
     await page.getByRole("dialog").getByLabel("Title").fill(TITLE);
     await button(page, "Save").click();
     await button(page, `Archive: ${TITLE}`).click();
@@ -102,7 +102,7 @@ describe.skipIf(installed === "missing")("tidying up the list in a browser", () 
     const { page, pageErrors } = await open();
     const tags = page.getByRole("dialog").getByLabel("Tags");
     const edit = async (typed: string): Promise<void> => {
-      await button(page, `Rename: ${FIRST}`).click();
+      await button(page, `Title, tags and note: ${FIRST}`).click();
       await tags.fill(typed);
       await button(page, "Save").click();
       await page.getByRole("dialog").waitFor({ state: "detached" });
@@ -128,7 +128,7 @@ describe.skipIf(installed === "missing")("tidying up the list in a browser", () 
     const { open } = await openScene(context);
     const { page, pageErrors } = await open();
     const note = page.getByRole("dialog").getByLabel("Note");
-    await button(page, `Rename: ${FIRST}`).click();
+    await button(page, `Title, tags and note: ${FIRST}`).click();
     await note.fill("Ask Anna\nabout the sluice.");
     await button(page, "Save").click();
     await page.getByRole("dialog").waitFor({ state: "detached" });
@@ -137,7 +137,7 @@ describe.skipIf(installed === "missing")("tidying up the list in a browser", () 
     await page.getByText("about the sluice.").waitFor();
     await page.locator(".run-link").click();
     await expect.poll(() => page.locator(".note-of-user").innerText()).toBe("Ask Anna\nabout the sluice.");
-    await inMenu(page, "More", "Rename…").then((rename) => rename.click());
+    await inMenu(page, "More", "Title, tags and note…").then((rename) => rename.click());
     await expect.poll(() => note.inputValue()).toBe("Ask Anna\nabout the sluice.");
     await note.fill("");
     await button(page, "Save").click();
@@ -153,7 +153,7 @@ describe.skipIf(installed === "missing")("tidying up the list in a browser", () 
     const star = await inMenu(page, "More", "Star");
     await star.click();
     await expect.poll(() => star.getAttribute("aria-pressed")).toBe("true");
-    await (await inMenu(page, "More", "Rename…")).click();
+    await (await inMenu(page, "More", "Title, tags and note…")).click();
     await page.getByRole("dialog").getByLabel("Title").fill(TITLE);
     await page.keyboard.press("Enter");
     await expect.poll(() => page.locator("h1").innerText()).toBe(TITLE);
@@ -165,7 +165,7 @@ describe.skipIf(installed === "missing")("tidying up the list in a browser", () 
     await page.locator(".badge").getByText("Archived").waitFor();
     await (await inMenu(page, "More", "Unarchive")).click();
     await button(page, "Archive").waitFor();
-    await (await inMenu(page, "More", "Rename…")).click();
+    await (await inMenu(page, "More", "Title, tags and note…")).click();
     await page.getByRole("dialog").getByLabel("Title").fill("");
     await button(page, "Save").click();
     await expect.poll(() => page.locator("h1").innerText()).toBe(SECOND);
@@ -184,7 +184,7 @@ describe.skipIf(installed === "missing")("tidying up the list in a browser", () 
         await button(page, `${name}: ${of}`).click();
       };
       await press("Star", FIRST);
-      await press("Rename", FIRST);
+      await press("Title, tags and note", FIRST);
       await page.getByRole("dialog").getByLabel("Title").fill(TITLE);
       expect(await violations(page)).toEqual([]);
       await button(page, "Save").click();

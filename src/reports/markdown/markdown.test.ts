@@ -291,3 +291,9 @@ test("a report of 1 MB is rendered in under 100 ms (N4, R6)", () => {
   for (let tries = 1; tries < 30 && best >= 100; tries += 1) best = Math.min(best, duration());
   expect(best).toBeLessThan(100);
 });
+
+test("a source that is named by its site has the site once (N5)", () => {
+  const titled = { title: "example.org" };
+  const text = render({ sources: [source(1, titled), source(3, { ...titled, url: `${REDIRECT}3` })] });
+  expect(text).toContain("- \\[1\\] [example.org][1]\n- \\[3\\] [example.org][3] (redirect link)\n");
+});

@@ -182,13 +182,14 @@ function sourceValues(
   { links, endedAt }: { links: ReferenceLinks; endedAt: number | undefined },
 ) {
   const label = plain(title) || plain(domain) || "Source";
+  const site = plain(domain) === label ? "" : plain(domain);
   const target = resolved ?? url;
   return {
     n,
     title: label,
     link: links.to(n, label) ?? `${label}: ${plain(target)}`,
     url: plain(target),
-    site: [plain(domain), ...redirectRemark({ url: target }, endedAt)].join(", "),
+    site: [site, ...redirectRemark({ url: target }, endedAt)].filter((part) => part !== "").join(", "),
   };
 }
 

@@ -62,7 +62,7 @@ export function useOrganize(run: RunHead, { compact, isNamed }: Look): Organizin
       />
       <OrganizeButton
         {...labelled}
-        name={compact ? "Rename" : "Rename…"}
+        name={compact ? "Title, tags and note" : "Title, tags and note…"}
         shape={PENCIL}
         opensDialog
         press={() => setRenaming(true)}
