@@ -32,3 +32,25 @@ test("at most three are suggested, none twice and none too long (V1)", () => {
   expect(points).toEqual(["Who pays for the grid?", "A question one?", "A question two?"]);
   expect(openPoints([block("P", "A report without such a section?")])).toEqual([]);
 });
+
+test("an item that only names its topic is asked about, after the questions; a statement is not (V1)", () => {
+  const points = openPoints([
+    block("H2", "Further research"),
+    {
+      ...block("LI", "Reliability after ten winters: one trial ended early [3]."),
+      label: "Reliability after ten winters:",
+    },
+    block("LI", "Noise in dense cities [2, 4]"),
+    block("LI", "No trial below −30 °C was found"),
+    block("LI", "The trial in Norway ended early."),
+    block("P", "Costs of larger radiators"),
+    block("LI", "Who pays for the grid?"),
+  ]);
+  expect(points).toEqual([
+    "Who pays for the grid?",
+    "Reliability after ten winters: what is known?",
+    "Noise in dense cities: what is known?",
+  ]);
+  // The words that are added are English.
+  expect(openPoints([block("H2", "Offene Fragen"), block("LI", "Lärm in dichten Städten")])).toEqual([]);
+});
