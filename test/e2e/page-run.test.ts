@@ -54,6 +54,17 @@ async function open(context: TestContext, interactions: Interactions): Promise<O
 const entriesOf = (page: Page): Promise<string[]> =>
   page.locator(".entry").evaluateAll((entries) => entries.map(({ id }) => id));
 
+test("without a report the times of the timeline stand beside its text (J3)", async (context) => {
+  const { server, page, startRun } = await open(context, GOING);
+  const taskId = await startRun();
+  await page.setViewportSize({ width: 1_440, height: 900 });
+  await page.goto(`${server.url}/runs/${taskId}`);
+  const entry = page.locator(".entry").first();
+  await entry.waitFor(SOON);
+  // The width of a column of text.
+  expect((await entry.boundingBox())?.width).toBeLessThanOrEqual(46 * 16);
+});
+
 test("a run is shown live through a reload and a restart, and its report appears automatically (J3)", async (context) => {
   const { scene, server, page, complaints, startRun } = await open(context, { ...GOING, course: SHORT_COURSE });
   const taskId = await startRun();
