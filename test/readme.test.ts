@@ -3,6 +3,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { z } from "zod";
 import { taskCostText } from "../src/costs/prices.ts";
 import { DEFAULT_AGENT, MAX_AGENT } from "../src/gemini/research-agent.ts";
 import { documentedCommands, readDocument, ROOT } from "./kit/documents.ts";
@@ -17,12 +18,21 @@ test("it is read in a minute or two, and names nothing that only operators and e
     expect(README).not.toContain(word);
 });
 
-test("it opens with two lines from a clone to a connected assistant", () => {
+test("it opens with three lines to a connected assistant, the first of which gets the repository", () => {
   const [opening = ""] = BLOCKS;
   expect(README.indexOf(opening)).toBeLessThan(700);
-  expect(opening.trim().split("\n")).toHaveLength(2);
+  expect(opening.trim().split("\n")).toHaveLength(3);
+  const { repository } = z
+    .object({ repository: z.object({ url: z.string() }) })
+    .parse(JSON.parse(readDocument("package.json")));
+  expect(opening).toContain(`git clone ${repository.url.replaceAll(/^git\+|\.git$/g, "")} `);
   const commands = documentedCommands("README.md").map(({ words }) => words.join(" "));
-  expect(commands.slice(0, 4)).toEqual(["npm ci", "npm run demo", "npm install -g .", "gemini-search-mcp init"]);
+  expect(commands.filter((command) => !/^(?:git|cd) /.test(command)).slice(0, 4)).toEqual([
+    "npm ci",
+    "npm run demo",
+    "npm install -g .",
+    "gemini-search-mcp init",
+  ]);
 });
 
 test("the commands that run the demo and the tests are in it, as they are typed (X6)", () => {

@@ -203,6 +203,7 @@ const codex: Client = {
   }),
   passesKey: true,
   check: "codex mcp list",
+  hint: "If it runs as a daemon, choose Restart in /daemon: the daemon keeps the key of its first start",
 };
 
 /** https://geminicli.com/docs/tools/mcp-server: keys are not passed to servers unless named. */

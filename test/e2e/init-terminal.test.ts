@@ -159,6 +159,7 @@ test.skipIf(!canAsk)("several clients, found on PATH too, are written after one 
     expect(seen).toContain(`${title}: connected`);
   expect(seen).toContain("choose “Trust folder”");
   expect(seen.replaceAll(/\s+/g, " ")).toContain('"permission": { "*_start_deep_research": "ask" }');
+  expect(seen).toContain("choose Restart in /daemon");
   expect(seen).toContain("Now ask your assistant:");
   expect(JSON.parse(readFileSync(join(home, ".claude.json"), "utf8"))).toHaveProperty("mcpServers.gemini-search");
 });
