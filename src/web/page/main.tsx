@@ -8,15 +8,15 @@ import { render } from "preact";
 import { Frame } from "./app/frame.tsx";
 import { reloadWhenUserChanges } from "./app/browser-storage.ts";
 import { followLinks, type Route, useRoute, viewKey } from "./app/router.ts";
-import { LazyView } from "./app/lazy-view.tsx";
+import { LazyView, preload } from "./app/lazy-view.tsx";
 import { HomeView } from "./home.tsx";
-import { RunView } from "./run/view.tsx";
 
 function Page() {
   const route = useRoute();
   return <Frame route={route}>{viewOf(route)}</Frame>;
 }
 
+const run = async () => (await import("./run/view.tsx")).RunView;
 const costs = async () => (await import("./costs.tsx")).CostsView;
 const schedules = async () => (await import("./schedules.tsx")).SchedulesView;
 const notifications = async () => (await import("./notifications.tsx")).NotificationsView;
@@ -24,7 +24,7 @@ const changes = async () => (await import("./changes.tsx")).ChangesView;
 
 function viewOf(route: Route) {
   if (route.view === "home") return <HomeView filter={route.filter} />;
-  if (route.view === "run") return <RunView key={viewKey(route)} {...route} />;
+  if (route.view === "run") return <LazyView key={viewKey(route)} load={run} {...route} />;
   if (route.view === "costs") return <LazyView key="costs" load={costs} filter={route.filter} />;
   if (route.view === "schedules") return <LazyView key="schedules" load={schedules} filter={route.filter} />;
   if (route.view === "notifications") return <LazyView key="notifications" load={notifications} />;
@@ -43,3 +43,5 @@ followLinks();
 reloadWhenUserChanges();
 const root = document.querySelector("#page");
 if (root !== null) render(<Page />, root);
+// Most visits open a run, also while the server is away: its view is there by then, and home does not wait for it.
+addEventListener("load", () => preload(run));

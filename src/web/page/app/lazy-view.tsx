@@ -5,10 +5,26 @@ import { useEffect } from "preact/hooks";
 import { Problem, ReloadButton, useLoad } from "../ui/parts.tsx";
 import { fetchJson, RefusedError, SERVER_BACK } from "./request.ts";
 
-type LazyProps<Props> = Props & { load: () => Promise<ComponentType<Props>> };
+type Load<Props> = () => Promise<ComponentType<Props>>;
 
-export function LazyView<Props extends object>({ load, ...props }: LazyProps<Props>) {
-  const { value: View, error } = useLoad("view", () => load().catch(whyMissing));
+/** Views that are loaded, which are shown at once. */
+const loaded = new WeakMap<object, unknown>();
+
+/** Loads a view before it is shown. If that fails, it is loaded when it is shown. */
+export function preload<Props>(load: Load<Props>): void {
+  void loadView(load).catch(() => undefined);
+}
+
+async function loadView<Props>(load: Load<Props>): Promise<ComponentType<Props>> {
+  const view = await load();
+  loaded.set(load, view);
+  return view;
+}
+
+export function LazyView<Props extends object>({ load, ...props }: Props & { load: Load<Props> }) {
+  const { value, error } = useLoad("view", () => loadView(load).catch(whyMissing));
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `loadView` stores what this loads
+  const View = value ?? (loaded.get(load) as ComponentType<Props> | undefined);
   useEffect(() => {
     if (error === undefined) return undefined;
     // A browser does not ask again for a module that it did not get, and an updated server has other files.
