@@ -51,7 +51,9 @@ async function main(): Promise<void> {
   }
   const fresh = await openHttpScene(context, "good");
   const folder = join(fresh.configDir, ".config/gemini-search-mcp");
-  const keyless = await fresh.http({ env: { GEMINI_API_KEY: "", GEMINI_SEARCH_CONFIG_DIR: folder } });
+  const keyless = await fresh.http({
+    env: { GEMINI_API_KEY: "", GEMINI_SEARCH_CONFIG_DIR: folder, BUDGET_DAY_USD: "20" },
+  });
   for (const theme of THEMES) {
     for (const width of ["wide", "narrow"] as const)
       await shootAll(browser, { server, keyless, running, ...checked }, { theme, width });

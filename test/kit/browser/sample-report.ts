@@ -65,7 +65,7 @@ The evening peak grows by 1.9 kW for each home on the coldest day [3]. Where a t
 
 ## Disputed points
 
-Whether hybrid systems are worth their second machine is open: one study says yes below −18 °C [4], another finds no difference in cost [5].
+Whether hybrid systems are worth their second machine is open: one study says yes below −18 °C [4], another finds no difference in cost [5]. Who pays for stronger transformers where many homes change over at once?
 
 ## Outlook
 

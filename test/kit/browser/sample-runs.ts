@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { Selectable } from "kysely";
 import { DEFAULT_AGENT } from "../../../src/gemini/research-agent.ts";
 import { keepPictures, type ReceivedPicture } from "../../../src/reports/pictures/keep.ts";
+import type { CitedRange } from "../../../src/reports/citations.ts";
 import type { Source } from "../../../src/reports/report.ts";
 import { appendEvents, type RunEvent } from "../../../src/runs/event-store.ts";
 import type { LedgerKind } from "../../../src/runs/ledger/ledger-store.ts";
@@ -23,6 +24,7 @@ export interface SampleRun {
   report?: {
     markdown: string;
     sources: Source[];
+    citations?: CitedRange[];
     partial?: boolean;
     metadata?: Record<string, unknown>;
     pictures?: readonly ReceivedPicture[];
@@ -77,9 +79,9 @@ export async function insertSampleRun(db: Database, { row, report, events = [], 
   }
   if (events.length > 0) await appendEvents(db, taskId, events);
   if (report === undefined) return;
-  const { markdown, sources, partial = false, metadata = {} } = report;
+  const { markdown, sources, citations = [], partial = false, metadata = {}, suggestions: searchSuggestions } = report;
   const { pictures } = keepPictures(report.pictures ?? []);
-  const result = { report: markdown, sources, partial, metadata, pictures, searchSuggestions: report.suggestions };
+  const result = { report: markdown, sources, citations, partial, metadata, pictures, searchSuggestions };
   await db
     .transaction()
     .execute((transaction) => saveResult(transaction, { taskId, query: whole.query, result, now: at }));
@@ -311,6 +313,16 @@ export function sampleStatuses(now: number): SampleRun[] {
   ];
 }
 
+const FOLLOWUP_REPORT =
+  "Between 35 and 45 dB at three metres in reduced mode [cite: 1]. Only one study measured it in homes [cite: 2].";
+
+/** As Google returns the position of a mark. */
+function rangeOf(n: number): CitedRange {
+  const mark = `[cite: ${n}]`;
+  const start = FOLLOWUP_REPORT.indexOf(mark);
+  return { n, start, end: start + mark.length };
+}
+
 /** A follow-up on the long report. */
 export const sampleFollowup = (now: number): SampleRun => ({
   row: {
@@ -323,8 +335,5 @@ export const sampleFollowup = (now: number): SampleRun => ({
     completed_at: now - 2 * HOUR + 90_000,
     cost_usd: 0.06,
   },
-  report: {
-    markdown: "Between 35 and 45 dB at three metres in reduced mode [1]. Only one study measured it in homes [2].",
-    sources: SOURCES.slice(0, 2),
-  },
+  report: { markdown: FOLLOWUP_REPORT, sources: SOURCES.slice(0, 2), citations: [rangeOf(1), rangeOf(2)] },
 });

@@ -42,19 +42,25 @@ export async function openSites({ onTestFinished }: Ending) {
 /** Two such runs whose citations were checked: without a judge, and with one. */
 export async function storeCheckedRuns(context: Ending, scene: Pick<Scene, "command" | "configDir">) {
   const sites = await openSites(context);
-  const checked = async (judge: Record<string, string>): Promise<string> => {
-    const taskId = await storeContradictedRun(scene);
+  const checked = async (judge: Record<string, string>, question?: string): Promise<string> => {
+    const taskId = await storeContradictedRun(scene, question);
     await scene.command(["check", taskId], { env: { ...sites, ...judge } });
     return taskId;
   };
-  return { contradicted: await checked({ VERIFY_JUDGE: "off" }), judged: await checked({}) };
+  return {
+    contradicted: await checked({ VERIFY_JUDGE: "off" }),
+    judged: await checked({}, "what did the trial say about noise"),
+  };
 }
 
 const answer = z.object({ metadata: z.object({ task_id: z.string() }) });
 
 /** Its sources have no titles but their domains. */
-export async function storeContradictedRun(scene: Pick<Scene, "command" | "configDir">): Promise<string> {
-  const { stdout } = await scene.command(["search", "how", "large", "was", "the", "trial", "--json"]);
+export async function storeContradictedRun(
+  scene: Pick<Scene, "command" | "configDir">,
+  question = "how large was the trial",
+): Promise<string> {
+  const { stdout } = await scene.command(["search", question, "--json"]);
   const taskId = answer.parse(JSON.parse(stdout)).metadata.task_id;
   const sources = LINKS.map((url, index) => {
     const domain = new URL(url).hostname;
