@@ -27,7 +27,10 @@ export async function rootOf(
 ): Promise<string | undefined> {
   if (context === undefined || isTable === true || !(run.has_report || isUnfinished(run.status))) return undefined;
   const [root] = (await load(taskId)(signal)).earlier;
-  return root?.has_report === true ? root.task_id : undefined;
+  if (root?.has_report !== true) return undefined;
+  // A page shows a limited number of turns.
+  const { later } = await load(root.task_id)(signal);
+  return later.some((turn) => turn.task_id === taskId) ? root.task_id : undefined;
 }
 
 /** Above a follow-up: the questions and answers that it continues, folded. */
