@@ -6,11 +6,11 @@ export const dollars = (usd: number): string =>
 
 /** As a figure: `$5.00`. Amounts below a cent, as searches cost, keep two significant digits. */
 export function formatDollars(usd: number): string {
-  if (usd === 0 || usd >= 0.01) return `$${usd.toLocaleString("en-US", CENTS)}`;
+  if (usd === 0 || usd >= 0.01) return `$${usd.toFixed(2).replaceAll(THOUSANDS, ",")}`;
   return `$${usd.toPrecision(2)}`;
 }
 
-const CENTS = { minimumFractionDigits: 2, maximumFractionDigits: 2 };
+const THOUSANDS = /\B(?=(?:\d{3})+\.)/g;
 
 /** Of a million tokens, exactly. */
 export const formatPrice = (usd: number): string =>
