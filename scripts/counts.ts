@@ -8,6 +8,7 @@ import { COMMANDS } from "../src/cli/commands.ts";
 import { SETTINGS } from "../src/config/settings.ts";
 import { ERROR_CODES } from "../src/errors.ts";
 import { STORED_STATUSES } from "../src/runs/run.ts";
+import { TABLES } from "../src/store/migrations/0001-tables.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 
@@ -19,7 +20,7 @@ const product = execFileSync("git", ["ls-files", "src"], { cwd: ROOT, encoding: 
   .split("\n")
   .filter((file) => /\.(?:ts|tsx|css)$/.test(file) && !/\.test\./.test(file));
 
-const tables = product
+const otherTables = product
   .filter((file) => file.startsWith("src/store/"))
   .flatMap((file) => [...textOf(file).matchAll(/create (?:virtual )?table (?:if not exists )?(\w+)/g)])
   .map(([, name]) => name);
@@ -52,7 +53,7 @@ const passedBy = (entry: string): string => inFiles(reachedFrom(`src/operations/
 
 const COUNTS: Record<string, number | string> = {
   "the product": inFiles(product),
-  tables: new Set(tables).size,
+  tables: new Set([...Object.keys(TABLES), ...otherTables]).size,
   settings: Object.keys(SETTINGS).length,
   "error codes": Object.keys(ERROR_CODES).length,
   "run states": STORED_STATUSES.length,

@@ -29,7 +29,7 @@ interface Text {
 const isSentence = (text: string): boolean =>
   text.trim().split(/\s+/).length > 2 &&
   /[a-z]{2} [a-z(“"]/i.test(text) &&
-  !/^\s*(?:select|insert|update|delete from|create|alter|drop|with|set|pragma|vacuum|and|where|#|<|:root|data:)\s?/.test(
+  !/^\s*(?:select|insert|update|delete from|create|alter|drop|with|set|pragma|vacuum|and|where|primary key|unique|(?:not null )?references|#|<|:root|data:)\s?/.test(
     text,
   ) &&
   !/\||\{ *[a-z-]+:|\bas [a-z]+[A-Z]|\bfrom research_/.test(text);

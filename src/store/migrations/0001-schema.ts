@@ -1,267 +1,44 @@
-/** The schema, of both databases. `database.ts` explains the columns. */
+/** The schema, of both databases. */
 
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import { failpoint } from "../../platform/failpoint.ts";
 import { isShared } from "../dialect.ts";
 import { createFullText } from "../full-text.ts";
+import { type Column, TABLES } from "./0001-tables.ts";
 
 export async function up(db: Kysely<unknown>): Promise<void> {
-  const statements = [...tablesOfRuns(isShared(db)), "failpoint" as const, ...otherTables(isShared(db)), ...INDEXES];
-  for (const statement of statements) {
-    if (statement === "failpoint") failpoint("during-migration");
-    else await statement.execute(db);
-  }
+  const isPostgres = isShared(db);
+  for (const [table, columns] of Object.entries(TABLES)) await createTable(table, columns, isPostgres).execute(db);
+  failpoint("during-migration");
+  for (const statement of INDEXES) await statement.execute(db);
   await createFullText(db);
-  for (const statement of isShared(db) ? POSTGRES_ONLY : SQLITE_ONLY) await statement.execute(db);
+  for (const statement of isPostgres ? POSTGRES_ONLY : SQLITE_ONLY) await statement.execute(db);
 }
 
 type Statement = RawBuilder<unknown>;
 
-/*
- * Constraints cover only values that this program invents. Figures from Google, and what is computed from them, have
- * none: they are stored in the transaction that stores a paid report, which must not fail because of a figure.
- */
-const tablesOfRuns = (isPostgres: boolean): Statement[] => {
-  const bytes = sql.raw(isPostgres ? "bytea" : "blob");
-  return [
-    sql`create table research_tasks (
-      task_id text primary key,
-      owner text not null default 'local',
-      kind text not null check (kind in ('search', 'deep_search', 'deep_research', 'agent')),
-      part text not null default 'question' check (part in ('question', 'plan', 'research', 'followup', 'table')),
-      query text not null,
-      title text,
-      tags text,
-      note text,
-      starred integer not null default 0,
-      archived integer not null default 0,
-      status text not null default 'pending' check (status in ('pending', 'running', 'running_async', 'start_unknown',
-        'completed', 'failed', 'cancelled')),
-      progress integer not null default 0,
-      current_action text,
-      obstacle text check (obstacle in ('unreachable', 'failing', 'unreadable', 'billing', 'location', 'credentials',
-        'missing', 'forbidden', 'rejected', 'too_long', 'other_key', 'other_address')),
-      obstacle_setting text,
-      has_warning integer not null default 0,
-      mode text check (mode in ('sync', 'async')),
-      backend text,
-      model text,
-      options_json text not null default '{}',
-      join_key text,
-      joined_at bigint,
-      estimate_json text,
-      client text,
-      parent_task_id text references research_tasks (task_id) deferrable,
-      followup_context text check (followup_context in ('google', 'stored_report')),
-      carries_on text references research_tasks (task_id) deferrable,
-      gave_way integer not null default 0,
-      schedule_id text,
-      enable_notifications integer not null default 1,
-      caller_waits_until bigint,
-      created_at bigint not null,
-      started_at bigint,
-      updated_at bigint not null,
-      completed_at bigint,
-      deadline_at bigint,
-      interaction_id text,
-      lease_owner text,
-      lease_until bigint,
-      poll_key text,
-      next_poll_at bigint,
-      poll_rank integer not null default 0,
-      last_event_at bigint,
-      odd_answer text,
-      odd_answer_since bigint,
-      cancel_requested_at bigint,
-      cancel_confirmed integer,
-      keep_partial integer not null default 1,
-      tokens_input bigint not null default 0,
-      tokens_output bigint not null default 0,
-      searches bigint,
-      usage_final integer not null default 0,
-      error_code text,
-      error_message text,
-      error_suggestion text
-    )`,
-    sql`create table research_attempts (
-      attempt_id text primary key,
-      task_id text not null references research_tasks (task_id),
-      interaction_id text,
-      state text not null check (state in ('sending', 'accepted', 'unknown', 'refused')),
-      created_at bigint not null,
-      sent_at bigint,
-      answered_at bigint,
-      key_fingerprint text,
-      base_url text
-    )`,
-    // The row outlives its run: deleting a run does not lower what was spent.
-    sql`create table ledger (
-      entry_id text primary key,
-      task_id text references research_tasks (task_id) on delete set null,
-      owner text not null,
-      key_fingerprint text,
-      model text,
-      kind text not null check (kind in ('search', 'round', 'correction', 'research', 'plan', 'followup', 'table', 'judge')),
-      confirmed integer not null default 0,
-      state text not null default 'reserved' check (state in ('reserved', 'settled', 'released')),
-      day integer not null,
-      created_at bigint not null,
-      settled_at bigint,
-      reserved_micros bigint not null,
-      cost_micros bigint,
-      micros bigint not null,
-      incomplete integer not null default 0,
-      estimated integer not null default 0,
-      warned text,
-      schedule_id text,
-      interaction_id text
-    )`,
-    sql`create table research_results (
-      task_id text primary key references research_tasks (task_id),
-      report_markdown text not null,
-      sources_json text not null,
-      citations_json text not null,
-      metadata_json text not null,
-      supports_json text,
-      suggestions ${bytes},
-      raw ${bytes},
-      partial integer not null,
-      saved_at bigint not null,
-      links_resolved_at bigint,
-      citations_checked_at bigint,
-      search_rowid integer,
-      report_hash text,
-      claims_json text
-    )`,
-    sql`create table research_files (
-      task_id text not null references research_tasks (task_id) on delete cascade,
-      kind text not null check (kind in ('sent', 'picture')),
-      n integer not null,
-      facts_json text,
-      content ${bytes} not null,
-      primary key (task_id, kind, n)
-    )`,
-    sql`create table research_pages (
-      task_id text not null references research_tasks (task_id) on delete cascade,
-      source integer not null,
-      outcome text not null,
-      reason text,
-      is_refused integer not null default 0,
-      url text not null,
-      final_url text not null,
-      http_status integer,
-      text_hash text,
-      shingles_json text,
-      published text,
-      author text,
-      checked_at bigint not null,
-      primary key (task_id, source)
-    )`,
-    sql`create table research_evidence (
-      task_id text not null references research_tasks (task_id) on delete cascade,
-      claim integer not null,
-      source integer not null,
-      kind text not null,
-      verdict text not null,
-      reason text,
-      passage text,
-      page_says text,
-      probability double precision,
-      judged integer not null,
-      checked_at bigint not null,
-      primary key (task_id, claim, source, kind)
-    )`,
-    sql`create table research_events (
-      task_id text not null references research_tasks (task_id),
-      seq integer not null,
-      at bigint not null,
-      kind text not null,
-      data_json text not null,
-      event_key text,
-      primary key (task_id, seq)
-    )`,
-  ];
+const KEYS: { [Table in keyof typeof TABLES]?: string } = {
+  research_files: "primary key (task_id, kind, n)",
+  research_pages: "primary key (task_id, source)",
+  research_evidence: "primary key (task_id, claim, source, kind)",
+  research_events: "primary key (task_id, seq)",
+  notification_outbox: "unique (task_id, channel, kind)",
 };
 
-const otherTables = (isPostgres: boolean): Statement[] => [
-  sql`create table notification_outbox (
-    outbox_id ${sql.raw(isPostgres ? "bigserial primary key" : "integer primary key autoincrement")},
-    task_id text not null references research_tasks (task_id),
-    channel text not null,
-    kind text not null,
-    payload_json text not null,
-    created_at bigint not null,
-    not_before bigint not null default 0,
-    claimed_by text,
-    claimed_at bigint,
-    sent_at bigint,
-    attempts integer not null default 0,
-    unique (task_id, channel, kind)
-  )`,
-  sql`create table schedules (
-    schedule_id text primary key,
-    owner text not null,
-    operation text not null check (operation in ('search', 'deep_search', 'start_deep_research')),
-    input_json text not null,
-    rule_json text not null,
-    budget_micros bigint not null,
-    paused integer not null default 0,
-    next_at bigint,
-    last_at bigint,
-    problem text check (problem in ('budget', 'limit', 'unfinished', 'unavailable', 'failed')),
-    told_until bigint not null default 0,
-    created_at bigint not null,
-    updated_at bigint not null
-  )`,
-  sql`create table webhooks (
-    webhook_id text primary key,
-    owner text not null,
-    url text not null,
-    secret text,
-    shape text not null check (shape in ('standard', 'slack', 'teams', 'ntfy', 'mcp')),
-    events text not null,
-    task_id text,
-    is_private integer not null default 0,
-    created_at bigint not null,
-    expires_at bigint,
-    disabled text
-  )`,
-  sql`create table processes (
-    process_id text primary key,
-    host text not null,
-    pid integer not null,
-    start_mark text,
-    started_at bigint not null,
-    seen_at bigint not null,
-    poll_key text,
-    version text,
-    polls_json text
-  )`,
-  sql`create table leases (
-    lease_id text primary key,
-    pool text not null,
-    process_id text not null,
-    lease_until bigint not null
-  )`,
-  sql`create table access_tokens (
-    token_hash text primary key,
-    name text not null,
-    created_at bigint not null,
-    last_used_at bigint,
-    revoked_at bigint
-  )`,
-  sql`create table page_keys (
-    key_hash text primary key,
-    kind text not null check (kind in ('link', 'session')),
-    owner text not null,
-    token_hash text not null,
-    token_expires_at bigint,
-    created_at bigint not null,
-    expires_at bigint not null,
-    secret_hash text,
-    address text
-  )`,
-];
+function createTable(table: string, columns: Record<string, Column<unknown>>, isPostgres: boolean): Statement {
+  const definitions = Object.entries(columns).map(([name, { type, postgres, rule, values }]) =>
+    [
+      name,
+      isPostgres ? postgres : type,
+      rule,
+      values && `check (${name} in (${values.map((value) => `'${value}'`).join(", ")}))`,
+    ]
+      .filter(Boolean)
+      .join(" "),
+  );
+  const lines = [...definitions, ...Object.entries(KEYS).flatMap(([of, key]) => (of === table ? [key] : []))];
+  return sql.raw(`create table ${table} ( ${lines.join(", ")} )`);
+}
 
 const byTasks = (columns: string, where = ""): Statement =>
   sql.raw(`create index research_tasks_by_${columns.replaceAll(", ", "_")} on research_tasks (${columns}) ${where}`);
