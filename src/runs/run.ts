@@ -28,17 +28,6 @@ export const IMPORTED = "import";
 export const RUN_PARTS = ["question", "plan", "research", "followup", "table"] as const;
 export type RunPart = (typeof RUN_PARTS)[number];
 
-export const STORED_STATUSES = [
-  "pending",
-  "running",
-  "running_async",
-  "start_unknown",
-  "completed",
-  "failed",
-  "cancelled",
-] as const;
-export type StoredStatus = (typeof STORED_STATUSES)[number];
-
 /** A completed plan is shown as `awaiting_approval`: the research starts when the user approves it. */
 export const RUN_STATUSES = [
   "pending",
@@ -58,6 +47,9 @@ export type StatusFilter = (typeof STATUS_FILTERS)[number];
 
 export const statusesIn = (filter: StatusFilter): readonly RunStatus[] =>
   filter === "in_progress" ? ["running", "running_async"] : [filter];
+
+export const STORED_STATUSES = RUN_STATUSES.filter((status) => status !== "awaiting_approval");
+export type StoredStatus = (typeof STORED_STATUSES)[number];
 
 /** What people read for a status, on every surface. */
 export const STATUS_LABELS: Record<RunStatus, string> = {

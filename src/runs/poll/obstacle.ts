@@ -1,25 +1,12 @@
 /** What keeps a run from being polled at the moment, and the columns it is stored in. */
 
-import { z } from "zod";
 import type { AppError, FailureReason } from "../../errors.ts";
+import type { Tables } from "../../store/database.ts";
 
-const OBSTACLES = [
-  "unreachable",
-  "failing",
-  "unreadable",
-  "billing",
-  "location",
-  "credentials",
-  "missing",
-  "forbidden",
-  "rejected",
-  "too_long",
-  "other_key",
-  "other_address",
-] as const;
+type ObstacleColumns = Pick<Tables["research_tasks"], "obstacle" | "obstacle_setting">;
 
 export interface Obstacle {
-  kind: (typeof OBSTACLES)[number];
+  kind: NonNullable<ObstacleColumns["obstacle"]>;
   /** What the run was started with: the first digits of its key's SHA-256, or an address that is not Google's own. */
   setting?: string | undefined;
 }
@@ -38,19 +25,11 @@ export const obstacleBehind = ({ reason = "network" }: AppError): Obstacle => ({
   kind: BY_REASON[reason] ?? "unreachable",
 });
 
-interface ObstacleColumns {
-  obstacle: string | null;
-  obstacle_setting: string | null;
-}
-
 export const obstacleColumns = (obstacle: Obstacle | undefined): ObstacleColumns => ({
   obstacle: obstacle?.kind ?? null,
   obstacle_setting: obstacle?.setting ?? null,
 });
 
-const storedKind = z.enum(OBSTACLES).nullable();
-
-export function obstacleOf(row: ObstacleColumns): Obstacle | undefined {
-  const kind = storedKind.parse(row.obstacle);
-  return kind === null ? undefined : { kind, setting: row.obstacle_setting ?? undefined };
+export function obstacleOf({ obstacle: kind, obstacle_setting: setting }: ObstacleColumns): Obstacle | undefined {
+  return kind === null ? undefined : { kind, setting: setting ?? undefined };
 }
