@@ -8,7 +8,7 @@ import { z } from "zod";
 import { AppError } from "../errors.ts";
 import { tableIn } from "../reports/table/table.ts";
 import { getResearchResults } from "./get-research-results.ts";
-import { type Call, defineOperation, flagField, type OperationDeps, outputSchema, taskIdField } from "./operation.ts";
+import { type Call, defineOperation, flagField, type OperationDeps, outputSchema } from "./operation.ts";
 import { finishedReport } from "./parts/after-failure.ts";
 import { factLines } from "./parts/answer-text.ts";
 import {
@@ -23,11 +23,10 @@ import {
   type SavedContent,
   savedFileFields,
   tableAsFile,
-  textField,
   type WantedFile,
   wordFile,
 } from "./parts/report-file.ts";
-import { DEFAULT_DIRECTORY } from "./save-research-to-markdown.ts";
+import { DEFAULT_DIRECTORY, prefixField, saveResearchToMarkdown } from "./save-research-to-markdown.ts";
 
 export const SAVE_FORMATS = ["md", "html", "docx", "json", "csv", "bibtex", "ris", "csl"] as const;
 type SaveFormat = (typeof SAVE_FORMATS)[number];
@@ -49,16 +48,12 @@ export const saveReport = defineOperation({
   name: "save_report",
   title: "Save a report",
   description: "Saves the report of a run to a file. Free, local.",
-  input: z.strictObject({
-    task_id: taskIdField,
+  input: saveResearchToMarkdown.input.extend({
     file: pathField("file").optional(),
-    output_dir: pathField("output_dir").optional(),
-    filename_prefix: textField("filename_prefix", 1_000).optional(),
+    filename_prefix: prefixField.optional(),
     replace: flagField("replace").default(false),
     format: z.enum(SAVE_FORMATS, { error: `{format} must be one of ${SAVE_FORMATS.join(", ")}.` }).optional(),
     with: z.array(z.enum(ADDITIONS, { error: `{with} must be ${ADDITIONS.join(", ")}.` })).default([]),
-    include_metadata: flagField("include_metadata").default(true),
-    include_sources: flagField("include_sources").default(true),
   }),
   output: outputSchema(savedFileFields),
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },

@@ -23,7 +23,7 @@ import {
 } from "./parts/report-file.ts";
 
 export const DEFAULT_DIRECTORY = "./research_reports";
-const MAX_PREFIX_CHARACTERS = 1_000;
+export const prefixField = textField("filename_prefix", 1_000);
 
 const FORMATS = [...TABLE_FORMATS, ...BIBLIOGRAPHY_FORMATS] as const;
 type Format = (typeof FORMATS)[number];
@@ -38,9 +38,7 @@ export const saveResearchToMarkdown = defineOperation({
     output_dir: pathField("output_dir")
       .optional()
       .describe("Default: RESEARCH_REPORTS_DIR (over the network always inside it), else ./research_reports."),
-    filename_prefix: textField("filename_prefix", MAX_PREFIX_CHARACTERS)
-      .default("research")
-      .describe("How the file name begins."),
+    filename_prefix: prefixField.default("research").describe("How the file name begins."),
     include_metadata: flagField("include_metadata").default(true).describe("Write model, times, tokens, cost."),
     include_sources: flagField("include_sources").default(true).describe("Write the sources."),
     format: z
