@@ -196,8 +196,7 @@ const filterOf = ({ status, kind, tag, starred, archived }: ListRequest) => ({ s
 
 /** One page of matches: runs with a matching report first, then runs without a report whose question matches. */
 async function foundPage(db: Database, owner: string, request: ListRequest & { text: string }): Promise<ListedPage> {
-  const { searchQuestions, searchReports } = await import("../runs/history/search-store.ts");
-  const { searchWords } = await import("../runs/history/search-store.ts");
+  const { searchQuestions, searchReports, searchWords } = await import("../runs/history/search-store.ts");
   const { limit, cursor } = request;
   const seen = cursor === undefined ? { reports: 0, questions: 0 } : readFoundCursor(cursor);
   const search = { ...filterOf(request), owner, words: searchWords(request.text) };
@@ -219,8 +218,7 @@ async function foundPage(db: Database, owner: string, request: ListRequest & { t
 /** The numbers of matches of a text; undefined without a text. */
 export async function countMatches(db: Database, owner: string, { text = "", kind }: ListRequest) {
   if (text.trim() === "") return undefined;
-  const { countFound } = await import("../runs/history/search-store.ts");
-  const { searchWords } = await import("../runs/history/search-store.ts");
+  const { countFound, searchWords } = await import("../runs/history/search-store.ts");
   return countFound(db, { owner, kind, words: searchWords(text) });
 }
 

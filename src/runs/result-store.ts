@@ -165,10 +165,6 @@ export async function saveClaimsJson(
     .execute();
 }
 
-/**
- * Whether a finished run has text, complete or partial, without reading it. Finished rounds count as partial; a plan is
- * no report.
- */
 const linkList = z.array(z.looseObject({ url: z.string(), resolved_url: z.string().optional() }));
 
 interface ReportPresence {
@@ -177,6 +173,10 @@ interface ReportPresence {
   unresolvedLinks?: number;
 }
 
+/**
+ * Whether a finished run has text, complete or partial, without reading it. Finished rounds count as partial; a plan is
+ * no report.
+ */
 export async function reportPresence(db: Database, taskId: string): Promise<ReportPresence | undefined> {
   const result = await db
     .selectFrom("research_results")

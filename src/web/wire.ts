@@ -225,12 +225,12 @@ export interface EstimateView extends Estimate {
 
 type Estimate = OutputOf<typeof estimateResearchCost>;
 
-/** `GET /api/runs/:id/changes` */
 /** `GET /api/runs/:id/earlier`: reports of the same question, newest first, for `GET /api/runs/:id/changes?earlier=`. */
 export interface EarlierReports {
   reports: { task_id: string; created_at: string }[];
 }
 
+/** `GET /api/runs/:id/changes` */
 export type { ReportComparison } from "../operations/compare-reports.ts";
 
 /** `GET /api/schedules`; `POST` with an action of `schedule_research` and what the user `agreed` to. */

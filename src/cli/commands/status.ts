@@ -7,6 +7,7 @@ import type { FleetStatus } from "../../runs/scheduling/fleet-status-store.ts";
 import { POLL_ERRORS, type PollError, type SummedPolls } from "../../runs/poll/poll-counts.ts";
 import { type Answer, runAnswer } from "../answer-command.ts";
 import { answerWidth, EXIT_CODES } from "../output.ts";
+import { shell } from "../render/answer-view.ts";
 import { formatDuration } from "../render/durations.ts";
 import { type Paint, paintFor } from "../render/paint.ts";
 import { type Column, tableLines } from "../render/table.ts";
@@ -131,12 +132,12 @@ export function problemsOf({ workers, runs, polls, schedules }: FleetStatus): Pr
   const isPolling = workers.some(({ responds }) => responds);
   if (runs.inProgress > 0 && !isPolling) {
     const message = `No worker is running, and ${counted(runs.inProgress)} in progress.`;
-    return [{ message, remedy: "Start one: gemini-search-mcp worker" }];
+    return [{ message, remedy: `Start one: ${shell("worker")}` }];
   }
   const problems: Problem[] = [];
   if (schedules > 0 && !isPolling) {
     const message = `${countOf(schedules, "schedule")} ${schedules === 1 ? "is" : "are"} active, but no worker is running.`;
-    problems.push({ message, remedy: "Keep one running: gemini-search-mcp worker" });
+    problems.push({ message, remedy: `Keep one running: ${shell("worker")}` });
   }
   if (runs.withoutKey > 0) {
     const message = `No worker has the key of ${countOf(runs.withoutKey, "run")}.`;
@@ -144,7 +145,7 @@ export function problemsOf({ workers, runs, polls, schedules }: FleetStatus): Pr
   }
   if (runs.late > 0) {
     const message = `${counted(runs.late)} late, by up to ${Math.round(runs.oldestDueMs / 1_000)} s.`;
-    problems.push({ message, remedy: remedyFor(polls) ?? "Start more workers: gemini-search-mcp worker" });
+    problems.push({ message, remedy: remedyFor(polls) ?? `Start more workers: ${shell("worker")}` });
   } else if (runs.inProgress > 0 && failedPolls(polls) >= Math.max(MIN_FAILED_POLLS, polls.polls / 2)) {
     const message = `${failedPolls(polls)} of the last ${polls.polls} polls failed.`;
     problems.push({ message, remedy: remedyFor(polls) ?? "" });

@@ -4,7 +4,7 @@ import type { RunLive } from "../../operations/view/run-view.ts";
 import { oneLine } from "../../platform/clean-text.ts";
 import { activityCounts, minutesLeft, timeLeftText } from "../../runs/activity/time-left.ts";
 import { type RunStatus, STATUS_LABELS } from "../../runs/run.ts";
-import { shortId } from "./answer-view.ts";
+import { shell, shortId } from "./answer-view.ts";
 import { formatCost, formatDuration } from "./durations.ts";
 import { formatDollars } from "../../costs/dollars.ts";
 import { type Paint, type Style, unpainted } from "./paint.ts";
@@ -132,7 +132,7 @@ function warningLines({ run: { task_id: taskId, stalled_since: since }, now }: F
   if (since === undefined) return [];
   const silent = formatDuration(now - Date.parse(since));
   return wrapToLines(
-    `No activity for ${silent}; it may be stuck. To cancel it: gemini-search-mcp cancel ${shortId(taskId)}`,
+    `No activity for ${silent}; it may be stuck. To cancel it: ${shell(`cancel ${shortId(taskId)}`)}`,
     width,
     2,
   );
