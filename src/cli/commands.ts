@@ -11,12 +11,10 @@ import { COST_KINDS } from "../costs/kinds.ts";
 import { MAX_AGENT } from "../gemini/research-agent.ts";
 import { EVENTS, SHAPES } from "../notifications/event-names.ts";
 import { CATALOG } from "../operations/catalog.ts";
-import type { Results } from "../operations/get-research-results.ts";
 import { exportLibrary } from "../operations/library/export-library.ts";
 import { importLibrary } from "../operations/library/import-library.ts";
 import { listLibrary } from "../operations/list-research.ts";
 import type { Operation } from "../operations/operation.ts";
-import type { ScheduleAnswer } from "../operations/schedules/schedule-research.ts";
 import { DEPTHS, PERIODS } from "../operations/schedules/schedule-view.ts";
 import { organizeRun } from "../operations/organize-run.ts";
 import { SAVE_FORMATS, saveReport } from "../operations/save-report.ts";
@@ -24,24 +22,9 @@ import { RUN_KINDS, RUN_STATUSES } from "../runs/run.ts";
 import { CLIENTS } from "../setup/clients.ts";
 import { completionScript, type Shell, SHELLS } from "./completion-scripts.ts";
 import type { CostsFlags } from "./commands/costs.ts";
-import type { AddFlags } from "./commands/webhook.ts";
-import type { Confirmation } from "./confirm.ts";
 import type { InitOptions } from "./init/entries.ts";
 import { operationCommand, settingOption, WAIT_TEXTS, worded } from "./operation-command.ts";
 import { print } from "./output.ts";
-import type { TerminalView } from "./render/answer-view.ts";
-import type { ShownTable } from "./render/answers/results-view.ts";
-import type {
-  Cancelled,
-  Exported,
-  FollowedUp,
-  Imported,
-  Organized,
-  Resumed,
-  Saved,
-  Status,
-} from "./render/answers/run-views.ts";
-import type { RunList } from "./render/list-view.ts";
 import type { CommandCall } from "./run-operation.ts";
 import { OPTIONAL_RUN, RUN_ARGUMENT } from "./run-name.ts";
 
@@ -126,20 +109,24 @@ async function run<Output extends Record<string, unknown>>(
 const results = () => import("./render/answers/results-view.ts");
 const runs = () => import("./render/answers/run-views.ts");
 
-const statusView: TerminalView<Status> = async (output, space) => (await runs()).statusView(output, space);
-const resumedView: TerminalView<Resumed> = async (output, space) => (await runs()).resumedView(output, space);
-const followupView: TerminalView<FollowedUp> = async (output, space) => (await runs()).followupView(output, space);
-const cancelledView: TerminalView<Cancelled> = async (output, space) => (await runs()).cancelledView(output, space);
-const savedView: TerminalView<Saved> = async (output, space) => (await runs()).savedView(output, space);
-const exportedView: TerminalView<Exported> = async (output, space) => (await runs()).exportedView(output, space);
-const importedView: TerminalView<Imported> = async (output, space) => (await runs()).importedView(output, space);
-const organizedView: TerminalView<Organized> = async (output, space) => (await runs()).organizedView(output, space);
-const resultsView: TerminalView<Results> = async (output, space) => (await results()).resultsView(output, space);
-const listView: TerminalView<RunList> = async (output, space) =>
-  (await import("./render/list-view.ts")).listView(output, space);
+/** A function of a module that is loaded when the function is called. */
+const lazily =
+  <Given extends unknown[], Made>(load: () => Promise<(...given: Given) => Made | Promise<Made>>) =>
+  async (...given: Given): Promise<Made> =>
+    (await load())(...given);
 
-const schedulesView: TerminalView<ScheduleAnswer> = async (output, space) =>
-  (await import("./render/schedules-view.ts")).schedulesView(output, space);
+const statusView = lazily(async () => (await runs()).statusView);
+const resumedView = lazily(async () => (await runs()).resumedView);
+const followupView = lazily(async () => (await runs()).followupView);
+const cancelledView = lazily(async () => (await runs()).cancelledView);
+const savedView = lazily(async () => (await runs()).savedView);
+const exportedView = lazily(async () => (await runs()).exportedView);
+const importedView = lazily(async () => (await runs()).importedView);
+const organizedView = lazily(async () => (await runs()).organizedView);
+const resultsView = lazily(async () => (await results()).resultsView);
+const csvView = lazily(async () => (await results()).csvView);
+const listView = lazily(async () => (await import("./render/list-view.ts")).listView);
+const schedulesView = lazily(async () => (await import("./render/schedules-view.ts")).schedulesView);
 
 interface ScheduleFlags extends Flags {
   depth?: string;
@@ -188,18 +175,19 @@ const ofBoth = (command: Command): ScheduleFlags => command.optsWithGlobals();
 
 const SCHEDULE_ARGUMENT = "its id, which schedule list shows";
 
-const confirmCancel: Confirmation = async (deps, asked) => (await import("./confirm.ts")).confirmCancel(deps, asked);
-const confirmStop: Confirmation = async (deps, asked) => (await import("./confirm.ts")).confirmStop(deps, asked);
-const confirmDeletion: Confirmation = async (deps, asked) =>
-  (await import("./confirm.ts")).confirmDeletion(deps, asked);
-const confirmTable: Confirmation = async (deps, asked) => (await import("./confirm.ts")).confirmTable(deps, asked);
+const confirmation = () => import("./confirm.ts");
+const confirmCancel = lazily(async () => (await confirmation()).confirmCancel);
+const confirmStop = lazily(async () => (await confirmation()).confirmStop);
+const confirmDeletion = lazily(async () => (await confirmation()).confirmDeletion);
+const confirmTable = lazily(async () => (await confirmation()).confirmTable);
+
+const webhooks = () => import("./commands/webhook.ts");
+const tokens = () => import("./commands/token.ts");
 
 interface TableFlags extends Flags {
   rows: string;
   csv?: boolean;
 }
-
-const csvView = async (shown: ShownTable): Promise<string> => (await results()).csvView(shown);
 
 const isAtTerminal = (): boolean => process.stdout.isTTY && process.stderr.isTTY;
 
@@ -988,19 +976,14 @@ export const COMMANDS: readonly CommandEntry[] = [
         .addOption(new Option("--shape <shape>", "the body that the receiver expects").choices([...SHAPES]))
         .option("--events <list>", `some of ${EVENTS.join(", ")}; all if unset`, listOf)
         .option("--private", "allow http and an address in your own network")
-        .action(async (url: string, { json = false, ...flags }: Flags & AddFlags) =>
-          (await import("./commands/webhook.ts")).addWebhook(url, flags, json),
-        ),
+        .action(lazily(async () => (await webhooks()).addWebhook)),
   },
   {
     path: "webhook list",
     group: OPERATE,
     description: "List your webhooks, and why one is no longer used; never the secret or the whole address.",
     examples: ["webhook list --json"],
-    define: (command) =>
-      command
-        .option(...ANSWER_FLAG)
-        .action(async ({ json = false }: Flags) => (await import("./commands/webhook.ts")).listWebhooks(json)),
+    define: (command) => command.option(...ANSWER_FLAG).action(lazily(async () => (await webhooks()).listWebhooks)),
   },
   {
     path: "webhook test",
@@ -1011,9 +994,7 @@ export const COMMANDS: readonly CommandEntry[] = [
       command
         .option(...ANSWER_FLAG)
         .argument("<webhook>", "its id, as the list shows it")
-        .action(async (id: string, { json = false }: Flags) =>
-          (await import("./commands/webhook.ts")).testWebhook(id, json),
-        ),
+        .action(lazily(async () => (await webhooks()).testWebhook)),
   },
   {
     path: "webhook remove",
@@ -1024,9 +1005,7 @@ export const COMMANDS: readonly CommandEntry[] = [
       command
         .option(...ANSWER_FLAG)
         .argument("<webhook>", "its id, as the list shows it")
-        .action(async (id: string, { json = false }: Flags) =>
-          (await import("./commands/webhook.ts")).removeWebhook(id, json),
-        ),
+        .action(lazily(async () => (await webhooks()).removeWebhook)),
   },
   {
     path: "token",
@@ -1047,19 +1026,14 @@ export const COMMANDS: readonly CommandEntry[] = [
         .option(...ANSWER_FLAG)
         .argument("<name>", "1 to 64 of a-z, 0-9, dot, underscore, hyphen")
         .addHelpText("after", TOKEN_HELP)
-        .action(async (name: string, { json = false }: Flags) =>
-          (await import("./commands/token.ts")).addNamedToken(name, { json }),
-        ),
+        .action(lazily(async () => (await tokens()).addNamedToken)),
   },
   {
     path: "token list",
     group: OPERATE,
     description: "List the names with a token, when it was created and last used; never the token itself.",
     examples: ["token list --json"],
-    define: (command) =>
-      command
-        .option(...ANSWER_FLAG)
-        .action(async ({ json = false }: Flags) => (await import("./commands/token.ts")).listNamedTokens({ json })),
+    define: (command) => command.option(...ANSWER_FLAG).action(lazily(async () => (await tokens()).listNamedTokens)),
   },
   {
     path: "token revoke",
@@ -1070,9 +1044,7 @@ export const COMMANDS: readonly CommandEntry[] = [
       command
         .option(...ANSWER_FLAG)
         .argument("<name>", "the name whose token is revoked")
-        .action(async (name: string, { json = false }: Flags) =>
-          (await import("./commands/token.ts")).revokeNamedToken(name, { json }),
-        ),
+        .action(lazily(async () => (await tokens()).revokeNamedToken)),
   },
   {
     path: "export",

@@ -10,14 +10,14 @@ import { answerWidth } from "../output.ts";
 import { paintFor } from "../render/paint.ts";
 import { type Column, tableLines } from "../render/table.ts";
 
-export const addNamedToken = (name: string, { json }: { json: boolean }): Promise<void> =>
+export const addNamedToken = (name: string, { json = false }: { json?: boolean }): Promise<void> =>
   answer(json, async (db, now) => {
     const token = await addToken(db, { name, now });
     const remark = `This is the token for ${name}. It is not stored and cannot be shown again.`;
     return { structured: { success: true, name, token, created_at: isoTime(now) }, text: token, remark };
   });
 
-export const listNamedTokens = ({ json }: { json: boolean }): Promise<void> =>
+export const listNamedTokens = ({ json = false }: { json?: boolean }): Promise<void> =>
   answer(json, async (db) => {
     const tokens = (await listTokens(db)).map(tokenRow);
     return {
@@ -26,7 +26,7 @@ export const listNamedTokens = ({ json }: { json: boolean }): Promise<void> =>
     };
   });
 
-export const revokeNamedToken = (name: string, { json }: { json: boolean }): Promise<void> =>
+export const revokeNamedToken = (name: string, { json = false }: { json?: boolean }): Promise<void> =>
   answer(json, async (db, now) => {
     const { pauseSchedulesOf } = await import("../../runs/schedules/schedule-store.ts");
     const { disableWebhooksOf } = await import("../../notifications/webhook-store.ts");

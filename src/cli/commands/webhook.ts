@@ -13,7 +13,11 @@ import { type Column, tableLines } from "../render/table.ts";
 const owner = LOCAL_OWNER;
 const manage = () => import("../../notifications/manage-webhooks.ts");
 
-export interface AddFlags {
+interface Flags {
+  json?: boolean;
+}
+
+interface AddFlags extends Flags {
   shape?: string;
   events?: string[];
   private?: boolean;
@@ -21,8 +25,7 @@ export interface AddFlags {
 
 export const addWebhook = (
   url: string,
-  { private: isPrivate = false, ...given }: AddFlags,
-  json: boolean,
+  { private: isPrivate = false, json = false, ...given }: AddFlags,
 ): Promise<void> =>
   answer(json, async (db, { deps }) => {
     const { createWebhook } = await manage();
@@ -35,7 +38,7 @@ export const addWebhook = (
     return { structured: { success: true, ...added }, text: secret ?? id, remark };
   });
 
-export const listWebhooks = (json: boolean): Promise<void> =>
+export const listWebhooks = ({ json = false }: Flags): Promise<void> =>
   answer(json, async (db) => {
     const webhooks = await (await manage()).readWebhooks(db, owner);
     return {
@@ -44,7 +47,7 @@ export const listWebhooks = (json: boolean): Promise<void> =>
     };
   });
 
-export const testWebhook = (webhookId: string, json: boolean): Promise<void> =>
+export const testWebhook = (webhookId: string, { json = false }: Flags): Promise<void> =>
   answer(json, async (db, app) => {
     const tested = await (await manage()).testWebhook(db, { owner, webhookId }, app.webhooks());
     const text = tested.delivered ? `The test was delivered. ${tested.message}` : `Not delivered. ${tested.message}`;
@@ -55,7 +58,7 @@ export const testWebhook = (webhookId: string, json: boolean): Promise<void> =>
     };
   });
 
-export const removeWebhook = (webhookId: string, json: boolean): Promise<void> =>
+export const removeWebhook = (webhookId: string, { json = false }: Flags): Promise<void> =>
   answer(json, async (db) => {
     await (await manage()).removeWebhook(db, { owner, webhookId });
     return { structured: { success: true, webhook_id: webhookId }, text: `The webhook ${webhookId} is removed.` };
