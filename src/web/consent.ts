@@ -2,7 +2,17 @@
 
 import { hashOfInput, type Operation, type Question } from "../operations/operation.ts";
 import { type Subject, subjectSchema } from "../operations/question/subject.ts";
-import type { ConsentQuestion } from "./wire.ts";
+
+/**
+ * What the user must confirm. With a yes, the request has the subject as `agreed`. Without it, or if it no longer fits,
+ * the error `CONFIRMATION_NEEDED` has the question of the moment in its details.
+ */
+export interface ConsentQuestion {
+  text: string;
+  subject: Subject;
+  /** The run whose report answers the question of a start already. */
+  answered_by?: string | undefined;
+}
 
 export const consentQuestion = (question: Question | undefined): ConsentQuestion | undefined =>
   question && { text: question.because, subject: question.subject, answered_by: question.run?.task_id };

@@ -8,49 +8,23 @@ import type { CostsView } from "../operations/costs-view.ts";
 import type { estimateResearchCost } from "../operations/estimate-research-cost.ts";
 import type { OutputOf } from "../operations/operation.ts";
 import type { reportPage } from "../operations/parts/report-html.ts";
-import type { Subject } from "../operations/question/subject.ts";
 import type { ScheduleView } from "../operations/schedules/schedule-view.ts";
 import type { RunHead, RunLive, TimelineEntry } from "../operations/view/run-view.ts";
 import type { AddedWebhook, TestOfWebhook, WebhookView } from "../notifications/manage-webhooks.ts";
 import type { RunStatus } from "../runs/run.ts";
-
-/** Runs of the owner, without the filter. */
-export interface RunCounts {
-  /** By state, without archived runs. */
-  counts: Partial<Record<RunStatus, number>>;
-  /** Their sum. */
-  total: number;
-  /** Without archived runs. */
-  starred: number;
-  archived: number;
-}
+import type { conversationOf, listPage, newestPlanOf, timelineOf } from "./api/run-pages.ts";
+import type { ConsentQuestion } from "./consent.ts";
 
 /**
  * `GET /api/runs?status&kind&text&tag&starred=true&archived=true&limit&cursor`: newest first, or by relevance when there is a
  * text. Archived runs only with `archived=true`, and then no others.
  */
-export interface RunPage extends RunCounts {
-  runs: ListedRun[];
-  /** The runs that began the conversations of listed follow-ups, if they are not in this page themselves. */
-  roots: RunHead[];
-  /** All tags of the owner. */
-  tags: string[];
-  next_cursor?: string | undefined;
-  /** With a text: the matches. */
-  found?: RunCounts | undefined;
-}
+export type RunPage = Omit<ListPage, "runs"> & { runs: ListedRun[] };
+type ListPage = Awaited<ReturnType<typeof listPage>>;
 
-export interface ListedRun extends RunHead {
-  /** Of a follow-up: the run that began its conversation. */
-  root_id?: string | undefined;
-  /** An excerpt around the words that were found, which are marked. */
-  found?: { text: string; marked?: boolean | undefined }[] | undefined;
-}
+export type RunCounts = NonNullable<RunPage["found"]>;
 
-/** A question and, with `has_report`, its answer, which `/api/runs/:id/report` returns. */
-export interface Turn extends RunHead {
-  has_report: boolean;
-}
+export type ListedRun = RunHead & Partial<ListPage["runs"][number]>;
 
 /**
  * `GET /api/key`, and the answer of `POST /api/key` with `{key, untested?}`: it saves a key that works, and with `untested`
@@ -75,45 +49,21 @@ export type WebhookAdded = AddedWebhook;
 export type WebhookTested = TestOfWebhook;
 
 /** `GET /api/runs/:id/conversation` */
-export interface ConversationView {
-  /** What the run continues, the first question first. */
-  earlier: Turn[];
-  /** What continues it, in the order in which it was asked. */
-  later: Turn[];
-  /** The run that the next question continues, its likely cost, and what the user must confirm. */
-  next?: { task_id: string; likely_usd?: number | undefined; question?: ConsentQuestion | undefined } | undefined;
-  /** What a table of this run would cost, and what the user must confirm. */
-  table?: { likely_usd?: number | undefined; question?: ConsentQuestion | undefined } | undefined;
-}
+export type ConversationView = Awaited<ReturnType<typeof conversationOf>>;
+
+/** A question and, with `has_report`, its answer, which `/api/runs/:id/report` returns. */
+export type Turn = ConversationView["later"][number];
 
 /** `GET /api/runs/:id/restart`: what a yes to sending an unknown start again agrees to. */
 export interface RestartTerms {
   question?: ConsentQuestion | undefined;
 }
 
-/** `GET /api/runs/:id/plan`: the newest plan of a run. */
-export interface PlanView {
-  task_id: string;
-  /** Sent with the decision, so that no other plan is approved or changed than the one that is shown. */
-  turn: number;
-  /** Markdown. */
-  text: string;
-  /** The changes that the user has asked for, oldest first. */
-  changes: string[];
-  /** While it waits for approval: the likely cost of the research, and what the user must confirm before its start. */
-  estimated_cost?: { likely_usd: number; max_usd: number } | undefined;
-  expires_at?: string | undefined;
-  question?: ConsentQuestion | undefined;
-  /** What the user must confirm before a change of the plan, which is a paid request, too. */
-  edit_question?: ConsentQuestion | undefined;
-}
+/** `GET /api/runs/:id/plan`: the newest plan of a run, as Markdown, and the changes that the user has asked for, oldest first. */
+export type PlanView = Awaited<ReturnType<typeof newestPlanOf>>;
 
 /** `GET /api/runs/:id/timeline`: the events of a run, oldest first. */
-export interface Timeline {
-  entries: TimelineEntry[];
-  /** The `after` for `/api/live`, so that no entry is missed or sent twice. */
-  last_seq: number;
-}
+export type Timeline = Awaited<ReturnType<typeof timelineOf>>;
 
 /** Placeholder for the nonce in the document of a frame: only the page that contains the frame knows its nonce. */
 export const NONCE_MARK = "%NONCE%";
@@ -199,16 +149,7 @@ export interface Refused {
   status?: string;
 }
 
-/**
- * What the user must confirm. With a yes, the request has the subject as `agreed`. Without it, or if it no longer fits,
- * the error `CONFIRMATION_NEEDED` has the question of the moment in its details.
- */
-export interface ConsentQuestion {
-  text: string;
-  subject: Subject;
-  /** The run whose report answers the question of a start already. */
-  answered_by?: string | undefined;
-}
+export type { ConsentQuestion };
 
 /**
  * `POST /api/estimate` with the input of the start: `{query, model?, max_wait_hours?, force_new?, plan?, attachments?}`, where

@@ -23,7 +23,7 @@ import { jsonResponse, outcomeResponse } from "./json.ts";
 import { requestedRun } from "./runs-routes.ts";
 import type { CallerEnv } from "../../caller.ts";
 import { isoTime } from "../../platform/clock.ts";
-import { type EarlierReports, NONCE_MARK, type ReportPart, type ReportView } from "../wire.ts";
+import { NONCE_MARK, type ReportView } from "../wire.ts";
 
 export function serveReports(web: Hono<CallerEnv>, { deps }: App): void {
   web.get("/api/runs/:id/report", async (context) => {
@@ -46,8 +46,7 @@ export function serveReports(web: Hono<CallerEnv>, { deps }: App): void {
     const { parts } = await reportPage(await deps.database(), { owner, task_id: taskId });
     const html = parts[Number(/^[1-9]\d{0,3}$/.exec(context.req.param("n"))?.[0])];
     if (html === undefined) return context.notFound();
-    const part: ReportPart = { html };
-    return jsonResponse(part);
+    return jsonResponse({ html });
   });
   web.get("/api/runs/:id/changes", async (context) => {
     const { taskId } = await requestedRun(deps, context);
@@ -60,13 +59,10 @@ export function serveReports(web: Hono<CallerEnv>, { deps }: App): void {
   web.get("/api/runs/:id/earlier", async (context) => {
     const run = await requestedRun(deps, context);
     const { earlierReports } = await import("../../operations/question/asked-before.ts");
-    const view: EarlierReports = {
-      reports: (await earlierReports(deps, run)).map(({ taskId, createdAt }) => ({
-        task_id: taskId,
-        created_at: isoTime(createdAt),
-      })),
-    };
-    return jsonResponse(view);
+    const reports = await earlierReports(deps, run);
+    return jsonResponse({
+      reports: reports.map(({ taskId, createdAt }) => ({ task_id: taskId, created_at: isoTime(createdAt) })),
+    });
   });
   web.get("/api/runs/:id/pictures/:n", async (context) => {
     const { taskId } = await requestedRun(deps, context);
