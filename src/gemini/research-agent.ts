@@ -4,6 +4,7 @@
  */
 
 import type { AppError } from "../errors.ts";
+import type { VisitedSource } from "./search-backend.ts";
 
 /**
  * How one paid request differs from a plain research question to the agent. Stored with its run, so that a confirmed
@@ -81,11 +82,6 @@ export type FailureCause =
   | "timeout"
   | "internal";
 
-export interface AgentSource {
-  url: string;
-  title: string;
-}
-
 /** A range of the report that a source supports, in UTF-16 units; the end is exclusive. */
 export interface AgentCitation {
   sourceIndex: number;
@@ -101,6 +97,7 @@ export interface AgentUsage {
 }
 
 export interface AgentPicture {
+  /** As declared; may be empty. */
   mimeType: string;
   /** Base64. */
   data: string;
@@ -117,7 +114,7 @@ export interface Interaction {
   report: string;
   /** Outputs before the report, oldest first. */
   earlierOutputs: string[];
-  sources: AgentSource[];
+  sources: VisitedSource[];
   citations: AgentCitation[];
   /** Google may report usage only some seconds after completion. */
   usage: AgentUsage | undefined;

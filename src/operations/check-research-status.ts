@@ -14,6 +14,7 @@ import { readLive } from "./view/read-view.ts";
 import { costSchema, type RunLive, tokensUsed } from "./view/run-view.ts";
 import {
   type Call,
+  cursorField,
   defineOperation,
   type OperationDeps,
   outputSchema,
@@ -22,7 +23,6 @@ import {
 } from "./operation.ts";
 
 const CURSOR_FORMAT = /^(\d{1,6})-(\d{1,3})-([0-9a-f]{8})(-stalled)?$/;
-const CURSOR_ERROR = "{cursor} must be the one from the previous answer.";
 
 export const waitField = wholeNumberField("wait_seconds", { min: 0, max: 50 }).default(0);
 
@@ -34,11 +34,7 @@ export const checkResearchStatus = defineOperation({
   input: z.strictObject({
     task_id: taskIdField,
     wait_seconds: waitField.describe("Wait so long for news."),
-    cursor: z
-      .string({ error: CURSOR_ERROR })
-      .regex(CURSOR_FORMAT, { error: CURSOR_ERROR })
-      .optional()
-      .describe("cursor of the previous answer."),
+    cursor: cursorField(CURSOR_FORMAT),
   }),
   output: outputSchema({
     cursor: z.string().describe("Pass it to the next call."),

@@ -299,6 +299,15 @@ export const taskIdField = z
   .toLowerCase()
   .describe("Of the run.");
 
+const CURSOR_ERROR = "{cursor} must be the one from the previous answer.";
+
+export const cursorField = (format: RegExp) =>
+  z
+    .string({ error: CURSOR_ERROR })
+    .regex(format, { error: CURSOR_ERROR })
+    .optional()
+    .describe("cursor of the previous answer.");
+
 export const flagField = (name: string) => z.boolean({ error: `{${name}} must be true or false.` });
 
 export function wholeNumberField(name: string, { min, max }: { min: number; max: number }) {

@@ -21,7 +21,7 @@ export interface CitationPosition {
   n: number;
 }
 
-interface CitedText {
+export interface CitedText {
   report: string;
   sources: readonly Source[];
   citations?: readonly CitedRange[] | undefined;

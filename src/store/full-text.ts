@@ -74,7 +74,7 @@ const removeAccents = (column: RawBuilder<unknown>): RawBuilder<string> =>
 /** A search term: one word or a phrase. It is data, never query syntax. */
 export interface SoughtText {
   text: string;
-  /** Also matches words that begin with the text. */
+  /** Also matches words that begin with the text, because the user may still be typing it. */
   begins: boolean;
 }
 

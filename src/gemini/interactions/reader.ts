@@ -9,12 +9,12 @@ import type {
   AgentCitation,
   AgentEvent,
   AgentPicture,
-  AgentSource,
   AgentUsage,
   FailureCause,
   Interaction,
   InteractionStatus,
 } from "../research-agent.ts";
+import type { VisitedSource } from "../search-backend.ts";
 
 export function readInteraction(raw: unknown): Interaction | undefined {
   if (!isRecord(raw) || typeof raw["id"] !== "string" || raw["id"] === "") return undefined;
@@ -121,7 +121,7 @@ type InteractionStep = Record<string, unknown>;
 interface JoinedReport {
   report: string;
   earlierOutputs: string[];
-  sources: AgentSource[];
+  sources: VisitedSource[];
   citations: AgentCitation[];
   pictures: AgentPicture[];
 }
@@ -222,7 +222,7 @@ function readPicture(part: InteractionStep, offset: number): AgentPicture | unde
 }
 
 /** Keyed by URL, because a report may have tens of thousands of citations. */
-type Sources = Map<string, { source: AgentSource; index: number }>;
+type Sources = Map<string, { source: VisitedSource; index: number }>;
 
 /** Google counts UTF-8 bytes, not characters. A citation with an invalid range is dropped, but its source is kept. */
 function readCitation(

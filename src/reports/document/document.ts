@@ -7,7 +7,7 @@ import type { Env, MarkdownIt, Token } from "markdown-it";
 import { replaceAt } from "../../platform/clean-text.ts";
 import {
   type CitationNumbers,
-  type CitedRange,
+  type CitedText,
   type PlacedCitations,
   placeCitations,
   removeSourceList,
@@ -31,14 +31,8 @@ export interface Document {
 
 export const NONE_PLACED: PlacedCitations = { marks: [], positions: [] };
 
-interface CitedReport {
-  report: string;
-  sources: readonly Source[];
-  citations?: readonly CitedRange[] | undefined;
-}
-
 /** A whole report of Google's agent, which cites by ranges and by numbers of its own. */
-export function locatedDocument({ report, sources, citations = [] }: CitedReport): Document {
+export function locatedDocument({ report, sources, citations = [] }: CitedText): Document {
   const { text, positions } = replaceAt(report, {
     steps: [[START_MARK, ""]],
     positions: citations.map(({ end }) => end),

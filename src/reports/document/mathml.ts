@@ -7,15 +7,15 @@ const MAX_DEPTH = 30;
 /** Of one report: a formula takes about a tenth of a millisecond per character. */
 const MAX_TEX_CHARACTERS = 40_000;
 
-/** How much more TeX may be converted. */
-export interface MathsBudget {
+/** How many more characters of TeX may be converted, or of markup be added. */
+export interface Allowance {
   characters: number;
 }
 
-export const createMathsBudget = (): MathsBudget => ({ characters: MAX_TEX_CHARACTERS });
+export const createMathsBudget = (): Allowance => ({ characters: MAX_TEX_CHARACTERS });
 
 /** Undefined if it is no TeX that can be shown, or too much of it. */
-export function mathml({ tex, isDisplay }: Formula, budget: MathsBudget): string | undefined {
+export function mathml({ tex, isDisplay }: Formula, budget: Allowance): string | undefined {
   budget.characters -= tex.length;
   if (budget.characters < 0 || depthOf(tex) > MAX_DEPTH) return undefined;
   try {

@@ -22,13 +22,13 @@ import { createToken } from "./parser.ts";
 import {
   addDirections,
   addHeadingIds,
-  type Allowance,
   type ContentsEntry,
   createIds,
   markTasks,
   rewriteLinks,
   takeTitle,
 } from "./presentation.ts";
+import type { Allowance } from "./mathml.ts";
 import { indexSources, nameSource, type SourceIndex } from "./sources.ts";
 
 /** Budget for the markup of links and citations: a hostile text could expand a few bytes to gigabytes. */

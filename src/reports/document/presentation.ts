@@ -2,6 +2,7 @@
 
 import type { MarkdownIt, Token } from "markdown-it";
 import { createCitation } from "./citation-tokens.ts";
+import type { Allowance } from "./mathml.ts";
 import { createToken } from "./parser.ts";
 import { webUrl } from "../web-address.ts";
 
@@ -10,11 +11,6 @@ export interface ContentsEntry {
   title: string;
   /** 2 to 6, as in h2 to h6; the report's title is h1. */
   level: number;
-}
-
-/** How many more characters of markup may be added. */
-export interface Allowance {
-  characters: number;
 }
 
 const MAX_TITLE_CHARACTERS = 200;

@@ -13,7 +13,7 @@ import {
 } from "docx";
 import { citationOf } from "../document/citation-tokens.ts";
 import { formulaOf } from "../document/formulas.ts";
-import { mathml, type MathsBudget } from "../document/mathml.ts";
+import { type Allowance, mathml } from "../document/mathml.ts";
 import type { Prepared } from "../document/prepared.ts";
 import { hasRightToLeft, isRightToLeft } from "../document/presentation.ts";
 import type { Picture } from "../pictures/picture.ts";
@@ -23,7 +23,7 @@ import { readableFormula } from "./readable-formula.ts";
 export interface Writing {
   prepared: Prepared;
   pictures: ReadonlyMap<number, Picture>;
-  maths: MathsBudget;
+  maths: Allowance;
   /** By the id of a heading: Word allows 40 characters. */
   bookmarks: Map<string, string>;
   /** By label, in the order of the references. */

@@ -4,7 +4,7 @@ import { hash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import markdownIt from "markdown-it";
 import type { DocumentPart } from "../document/document.ts";
-import { createMathsBudget, type MathsBudget } from "../document/mathml.ts";
+import { type Allowance, createMathsBudget } from "../document/mathml.ts";
 import { restHtml } from "../document/parts.ts";
 import { createPrepared, prepareParts, type Prepared } from "../document/prepared.ts";
 import { addTaskRule, type ContentsEntry } from "../document/presentation.ts";
@@ -55,7 +55,7 @@ export async function renderReportParts(request: HtmlRequest): Promise<ReportPar
 /** What the parts of a report share. */
 interface Rendering {
   prepared: Prepared;
-  maths: MathsBudget;
+  maths: Allowance;
   footnotes: Footnotes;
   tables: { count: number };
 }

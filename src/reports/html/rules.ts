@@ -4,8 +4,7 @@ import type { MarkdownIt, RendererRule, Token } from "markdown-it";
 import { citationOf } from "../document/citation-tokens.ts";
 import type { DocumentPart } from "../document/document.ts";
 import { formulaOf } from "../document/formulas.ts";
-import { type MathsBudget, mathml } from "../document/mathml.ts";
-import type { Allowance } from "../document/presentation.ts";
+import { type Allowance, mathml } from "../document/mathml.ts";
 import type { CitedSource } from "../document/sources.ts";
 import { pictureMark } from "../pictures/html.ts";
 
@@ -135,7 +134,7 @@ export function footnotesHtml(notes: Footnotes): string {
 
 // Formulas in a report, which browsers render without scripts or fonts of their own.
 
-export function addMaths(md: MarkdownIt, budget: MathsBudget): void {
+export function addMaths(md: MarkdownIt, budget: Allowance): void {
   const { escapeHtml } = md.utils;
   const asCode = (source: string): string => `<code dir="ltr">${escapeHtml(source)}</code>`;
   Object.assign(md.renderer.rules, {

@@ -4,16 +4,8 @@
  */
 
 import { createHash } from "node:crypto";
+import type { AgentPicture } from "../../gemini/research-agent.ts";
 import { type Picture, PICTURE_TYPES, type PictureType } from "./picture.ts";
-
-export interface ReceivedPicture {
-  /** As declared; may be empty. */
-  mimeType: string;
-  /** Base64. */
-  data: string;
-  /** The characters of the report before it. */
-  offset: number;
-}
 
 /** Responses of Google are limited to 16 MB, which is 12 MB of pictures. */
 export const MAX_PICTURES = 20;
@@ -32,7 +24,7 @@ export interface KeptPictures {
   note: string | undefined;
 }
 
-export function keepPictures(received: readonly ReceivedPicture[]): KeptPictures {
+export function keepPictures(received: readonly AgentPicture[]): KeptPictures {
   const pictures: Picture[] = [];
   const refusals = new Map<Refusal, number>();
   let bytesLeft = MAX_PICTURES_BYTES;
@@ -59,7 +51,7 @@ export function withinPictureBounds(pictures: readonly Picture[]): Picture[] {
 }
 
 function readPicture(
-  { data, mimeType, offset }: ReceivedPicture,
+  { data, mimeType, offset }: AgentPicture,
   { isFull, bytesLeft }: { isFull: boolean; bytesLeft: number },
 ): Omit<Picture, "n"> | Refusal {
   if (isFull) return "count";

@@ -5,7 +5,7 @@
 
 import { sql } from "kysely";
 import type { Database } from "../../store/database.ts";
-import { fullText, type FullText, questionWithNames } from "../../store/full-text.ts";
+import { fullText, type FullText, questionWithNames, type SoughtText } from "../../store/full-text.ts";
 import { countRows, type ListCounts } from "../library/count-store.ts";
 import { hasStatus, isListed } from "../conversation-store.ts";
 import { RUN_STATUSES, type RunStatus, statusesIn } from "../run.ts";
@@ -13,7 +13,7 @@ import { readTags } from "../run-row.ts";
 import { hasTag, type RunFilter } from "../run-store.ts";
 
 export interface RunSearch extends Omit<RunFilter, "before"> {
-  words: SearchWord[];
+  words: SoughtText[];
   /** The offset of the page. */
   skip: number;
 }
@@ -175,7 +175,7 @@ const WORDS_BEFORE = 6;
 const CHARACTERS_BEFORE = 200;
 const CHARACTERS_AFTER = 400;
 
-export const soughtIn = (words: readonly SearchWord[]): SearchTokens[] =>
+export const soughtIn = (words: readonly SoughtText[]): SearchTokens[] =>
   words
     .map(({ text, begins }) => ({ tokens: tokensIn(text).map(({ folded }) => folded), begins }))
     .filter(({ tokens }) => tokens.length > 0);
@@ -288,14 +288,8 @@ const MIN_PREFIX_LETTERS = 4;
 const IS_ASCII = /^[\n\u0020-\u007E]*$/;
 const WORD_OR_PHRASE = /"([^"]*)"|[^\s"]+/gu;
 
-export interface SearchWord {
-  text: string;
-  /** Prefix match, because the user may still be typing the word. */
-  begins: boolean;
-}
-
 /** Splits the text into words, and phrases in quotation marks. */
-export function searchWords(text: string): SearchWord[] {
+export function searchWords(text: string): SoughtText[] {
   const pieces = [...text.replaceAll("\0", " ").matchAll(WORD_OR_PHRASE)]
     .map(([whole, phrase]) => ({ text: (phrase ?? whole).trim(), phrase: phrase !== undefined }))
     .filter((piece) => HAS_LETTER.test(piece.text))
@@ -312,7 +306,7 @@ const foldedText = (text: string): string =>
   (IS_ASCII.test(text) ? text : text.normalize("NFD").replaceAll(/\p{M}/gu, "")).toLowerCase();
 
 /** The items whose question contains all words. */
-export function filterByWords<Item extends { query: string }>(items: Item[], words: readonly SearchWord[]): Item[] {
+export function filterByWords<Item extends { query: string }>(items: Item[], words: readonly SoughtText[]): Item[] {
   const sought = words.map(({ text }) => foldedText(text));
   return items.filter(({ query }) => {
     const inside = foldedText(query);

@@ -5,6 +5,7 @@ import { waitField } from "../../operations/check-research-status.ts";
 import { followRun } from "../../operations/parts/follow-run.ts";
 import {
   type Call,
+  cursorField,
   defineOperation,
   type OperationDeps,
   outputSchema,
@@ -28,7 +29,6 @@ const MAX_COMPARED = 20;
 const MAX_ENDED_AGO_MS = 60_000;
 
 const CURSOR_FORMAT = /^(\d{1,15})-(\d{1,3})-([a-z_]{1,20})$/;
-const CURSOR_ERROR = "{cursor} must be the one from the previous answer.";
 
 export const viewRun = defineOperation({
   name: "view_run",
@@ -38,11 +38,7 @@ export const viewRun = defineOperation({
     task_id: taskIdField.optional(),
     query: queryField("query").optional().describe("Without task_id: the question of the run, which was just asked."),
     wait_seconds: waitField.describe("Wait up to this long for news."),
-    cursor: z
-      .string({ error: CURSOR_ERROR })
-      .regex(CURSOR_FORMAT, { error: CURSOR_ERROR })
-      .optional()
-      .describe("cursor of the previous answer."),
+    cursor: cursorField(CURSOR_FORMAT),
   }),
   output: outputSchema({
     cursor: z.string(),

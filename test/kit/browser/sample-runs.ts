@@ -5,8 +5,9 @@
 import { join } from "node:path";
 import type { Selectable } from "kysely";
 import { DEFAULT_AGENT } from "../../../src/gemini/research-agent.ts";
-import { keepPictures, type ReceivedPicture } from "../../../src/reports/pictures/keep.ts";
+import type { AgentPicture } from "../../../src/gemini/research-agent.ts";
 import type { CitedRange } from "../../../src/reports/citations.ts";
+import { keepPictures } from "../../../src/reports/pictures/keep.ts";
 import type { Source } from "../../../src/reports/report.ts";
 import { appendEvents, type RunEvent } from "../../../src/runs/event-store.ts";
 import type { LedgerKind } from "../../../src/runs/ledger/ledger-store.ts";
@@ -27,7 +28,7 @@ export interface SampleRun {
     citations?: CitedRange[];
     partial?: boolean;
     metadata?: Record<string, unknown>;
-    pictures?: readonly ReceivedPicture[];
+    pictures?: readonly AgentPicture[];
     suggestions?: readonly string[];
   };
   events?: Omit<RunEvent, "mark">[];
