@@ -123,3 +123,10 @@ export class AppError extends Error {
     this.retryable = options.retryable ?? false;
   }
 }
+
+/** `field`: the one that cannot be used. */
+export const invalidInput = (message: string, of: { suggestion?: string; field?: string } = {}): AppError => {
+  const { suggestion, field } = of;
+  const details = field === undefined ? undefined : { status: 400, field };
+  return new AppError({ code: "INVALID_INPUT", message, suggestion, details });
+};

@@ -2,7 +2,7 @@
 
 import { createServer, type Server } from "node:http";
 import { getRequestListener } from "@hono/node-server";
-import { AppError } from "../errors.ts";
+import { AppError, invalidInput } from "../errors.ts";
 import { urlHost } from "./host-guard.ts";
 import { refuse } from "./error-response.ts";
 import { errorCodeOf } from "../platform/error-code.ts";
@@ -75,9 +75,7 @@ async function openPort(server: Server, host: string, port: number): Promise<voi
 function listenError(error: unknown, host: string, port: number): AppError {
   const code = errorCodeOf(error);
   if (code === "EADDRINUSE") {
-    return new AppError({
-      code: "INVALID_INPUT",
-      message: `Port ${port} on ${host} is in use by another program.`,
+    return invalidInput(`Port ${port} on ${host} is in use by another program.`, {
       suggestion: "Choose another with --port, or --port 0 for any free one.",
     });
   }

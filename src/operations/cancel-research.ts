@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { costFields } from "../costs/actual.ts";
-import { AppError } from "../errors.ts";
+import { AppError, invalidInput } from "../errors.ts";
 import { isoTime } from "../platform/clock.ts";
 import type { DeletedAtGoogle, DeleteDeps, DeleteRequest } from "../runs/deletion/delete-run.ts";
 import { readStored } from "../runs/history/read.ts";
@@ -114,9 +114,7 @@ const notDeleted = (run: Run): AppError => {
 };
 
 const withoutDelete = (): AppError =>
-  new AppError({
-    code: "INVALID_INPUT",
-    message: "A run can be deleted at Google only if it is deleted here, too.",
+  invalidInput("A run can be deleted at Google only if it is deleted here, too.", {
     suggestion: "Delete it in both places, or nowhere.",
-    details: { status: 400, field: "delete_at_google" },
+    field: "delete_at_google",
   });

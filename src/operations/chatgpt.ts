@@ -2,7 +2,7 @@
 
 import { hash } from "node:crypto";
 import { z } from "zod";
-import { AppError } from "../errors.ts";
+import { type AppError, invalidInput } from "../errors.ts";
 import { cancelled } from "../gemini/failures.ts";
 import { oneLine } from "../platform/clean-text.ts";
 import { sectionsOf } from "../reports/sections.ts";
@@ -185,12 +185,7 @@ function bestSections(report: string, query: string): { section: string; title: 
 }
 
 const unknownItem = (): AppError =>
-  new AppError({
-    code: "INVALID_INPUT",
-    message: "There is no item with this id.",
-    suggestion: "Use an id that search returned.",
-    details: { status: 400, field: "id" },
-  });
+  invalidInput("There is no item with this id.", { suggestion: "Use an id that search returned.", field: "id" });
 
 const MAX_PASSAGES = 20;
 

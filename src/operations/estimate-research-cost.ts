@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { wholeMinutes, withMaterial } from "../costs/estimate.ts";
-import { AppError } from "../errors.ts";
+import { type AppError, invalidInput } from "../errors.ts";
 import { AGENTS, currentAgent, DEFAULT_AGENT } from "../gemini/research-agent.ts";
 import { factLines } from "./parts/answer-text.ts";
 import { dollars } from "../costs/dollars.ts";
@@ -75,10 +75,8 @@ const range = <Bound extends number | string>(min: Bound, max: Bound): string =>
   min === max ? "" : ` (from ${min} to ${max})`;
 
 function unknownAgent(): AppError {
-  return new AppError({
-    code: "INVALID_INPUT",
-    message: "No price is known for this model, so nothing can be estimated.",
+  return invalidInput("No price is known for this model, so nothing can be estimated.", {
     suggestion: `Use one of the agents (${AGENTS.join(", ")}), or add its price to prices.json in the config directory.`,
-    details: { status: 400, field: "model" },
+    field: "model",
   });
 }

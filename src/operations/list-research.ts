@@ -1,7 +1,7 @@
 /** `list_research`: lists stored runs, newest first, or searches them by words, best match first. */
 
 import { z } from "zod";
-import { AppError } from "../errors.ts";
+import { type AppError, invalidInput } from "../errors.ts";
 import type { Database } from "../store/database.ts";
 import { failedUncharged, type Run, RUN_KINDS, RUN_STATUSES, STATUS_FILTERS } from "../runs/run.ts";
 import { tagField } from "./organize-run.ts";
@@ -249,9 +249,4 @@ function readCursor(cursor: string): RunFilter["before"] {
 }
 
 const invalidCursor = (): AppError =>
-  new AppError({
-    code: "INVALID_INPUT",
-    message: "The cursor is not valid.",
-    suggestion: "Leave it out to start at the first page.",
-    details: { status: 400, field: "cursor" },
-  });
+  invalidInput("The cursor is not valid.", { suggestion: "Leave it out to start at the first page.", field: "cursor" });

@@ -1,7 +1,7 @@
 /** `resume_research`: resumes a run that stopped; never pays twice unless the user agreed to it. */
 
 import { z } from "zod";
-import { AppError } from "../errors.ts";
+import { AppError, invalidInput } from "../errors.ts";
 import type { Run } from "../runs/run.ts";
 import { messageOnceAccepted, waitForStartOutcome } from "./start/started-run.ts";
 import { reportText } from "./parts/answer-text.ts";
@@ -149,19 +149,15 @@ const isDecision = ({ approve, plan_edit }: PlanInput): boolean => approve === t
 
 function editIn({ approve, plan_edit, interaction_id }: PlanInput): string | undefined {
   if (interaction_id !== undefined) {
-    throw new AppError({
-      code: "INVALID_INPUT",
-      message: "An interaction id cannot be combined with a decision on a plan. Nothing was sent.",
+    throw invalidInput("An interaction id cannot be combined with a decision on a plan. Nothing was sent.", {
       suggestion: "Adopt the interaction first, then decide on its plan.",
-      details: { status: 400, field: "interaction_id" },
+      field: "interaction_id",
     });
   }
   if (approve !== true || plan_edit === undefined) return plan_edit;
-  throw new AppError({
-    code: "INVALID_INPUT",
-    message: "A plan cannot be changed and approved at once: a changed plan is shown before it is approved.",
+  throw invalidInput("A plan cannot be changed and approved at once: a changed plan is shown before it is approved.", {
     suggestion: "Change it first, then approve the new plan.",
-    details: { status: 400, field: "approve" },
+    field: "approve",
   });
 }
 

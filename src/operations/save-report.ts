@@ -5,7 +5,7 @@
 
 import path from "node:path";
 import { z } from "zod";
-import { AppError } from "../errors.ts";
+import { type AppError, invalidInput } from "../errors.ts";
 import { tableIn } from "../reports/table/table.ts";
 import { getResearchResults } from "./get-research-results.ts";
 import { type Call, defineOperation, flagField, type OperationDeps, outputSchema } from "./operation.ts";
@@ -87,19 +87,15 @@ function formatOf(file: string | undefined): SaveFormat {
   const ending = path.extname(file).slice(1).toLowerCase();
   const format = BY_ENDING[ending];
   if (format !== undefined) return format;
-  throw new AppError({
-    code: "INVALID_INPUT",
-    message: `The format of ${path.basename(file)} is not known by its name. Nothing was saved.`,
+  throw invalidInput(`The format of ${path.basename(file)} is not known by its name. Nothing was saved.`, {
     suggestion: `End it in ${Object.keys(BY_ENDING).join(", ")}, or name the format with --format.`,
-    details: { status: 400, field: "file" },
+    field: "file",
   });
 }
 
 const reportOnly = (): AppError =>
-  new AppError({
-    code: "INVALID_INPUT",
-    message: "Only Markdown, HTML and Word files have verdicts, follow-ups and tables with the report.",
-    details: { status: 400, field: "with" },
+  invalidInput("Only Markdown, HTML and Word files have verdicts, follow-ups and tables with the report.", {
+    field: "with",
   });
 
 const CONTENTS: Record<SaveFormat, (deps: OperationDeps, wanted: WantedFile, call: Call) => Promise<SavedContent>> = {

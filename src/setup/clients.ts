@@ -6,7 +6,7 @@ import type { Entry } from "./entry-format.ts";
 import type { Launch } from "./launch.ts";
 import { userConfigFolder, type UserFolders } from "../platform/user-config-folder.ts";
 import { findProgram } from "../platform/find-program.ts";
-import { AppError } from "../errors.ts";
+import { invalidInput } from "../errors.ts";
 
 export type Scope = "user" | "project";
 
@@ -354,9 +354,7 @@ export function checkHome(find: () => string): void {
     // The system has no record of the user, and HOME is not set.
   }
   if (isAbsolute(home)) return;
-  throw new AppError({
-    code: "INVALID_INPUT",
-    message: "This user's home directory is unknown, so the clients' files cannot be found.",
+  throw invalidInput("This user's home directory is unknown, so the clients' files cannot be found.", {
     suggestion: "Set HOME to it and run init again.",
   });
 }

@@ -5,7 +5,7 @@ import { type App, createApp, readPackage } from "../../app.ts";
 import { LOCAL_OWNER } from "../../caller.ts";
 import { loadConfig } from "../../config/config.ts";
 import { type Environment, readEnvironment } from "../../config/environment.ts";
-import { AppError } from "../../errors.ts";
+import { AppError, invalidInput } from "../../errors.ts";
 import { hashToken, keptToken } from "../../http/auth/tokens.ts";
 import type { KeyHolder } from "../../http/browser/sessions.ts";
 import { pageUrl } from "../../http/host-guard.ts";
@@ -157,9 +157,7 @@ async function ownHolder(url: string, { config, log }: App): Promise<KeyHolder> 
 }
 
 const anotherProgram = (url: string): AppError =>
-  new AppError({
-    code: "INVALID_INPUT",
-    message: `Another program answers at ${url}.`,
+  invalidInput(`Another program answers at ${url}.`, {
     suggestion: "Choose another port with --port, or --port 0 for any free one, or stop that program.",
   });
 
@@ -172,8 +170,6 @@ const anotherServer = (url: string): AppError =>
   });
 
 const noLink = (url: string): AppError =>
-  new AppError({
-    code: "INVALID_INPUT",
-    message: `The server at ${url} did not return a link to its page.`,
+  invalidInput(`The server at ${url} did not return a link to its page.`, {
     suggestion: "It may be an older version, or too busy: restart it, or start another with --port.",
   });

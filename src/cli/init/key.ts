@@ -7,7 +7,7 @@ import type { Config } from "../../config/config.ts";
 import { readEnvironment } from "../../config/environment.ts";
 import { checkCli } from "../../doctor/gemini.ts";
 import { keyFile, type KeyFinding, saveKey, testKey } from "../../doctor/key.ts";
-import { AppError } from "../../errors.ts";
+import { AppError, invalidInput } from "../../errors.ts";
 import { KEY_PAGE } from "../../gemini/failures.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { KEY_VARIABLE } from "../../setup/clients.ts";
@@ -83,9 +83,7 @@ async function trySaving(key: string, config: Config): Promise<KeyFinding> {
 export async function saveEnvironmentKey(config: Config): Promise<string> {
   const { GEMINI_API_KEY: key } = config.settings;
   if (key === undefined || !isKeyInEnvironment(config)) {
-    throw new AppError({
-      code: "INVALID_INPUT",
-      message: `${KEY_VARIABLE} is not set, so there is no key to save.`,
+    throw invalidInput(`${KEY_VARIABLE} is not set, so there is no key to save.`, {
       suggestion: `Set it to a key from ${KEY_PAGE}, or run init at a terminal.`,
     });
   }

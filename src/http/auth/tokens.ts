@@ -7,7 +7,7 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { chmod, link, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../../config/config.ts";
-import { AppError } from "../../errors.ts";
+import { AppError, invalidInput } from "../../errors.ts";
 import type { Log } from "../../platform/log.ts";
 import { errorCodeOf } from "../../platform/error-code.ts";
 import { LOCAL_OWNER } from "../../caller.ts";
@@ -77,9 +77,7 @@ export async function keptToken({ config, log }: TokenSource): Promise<string | 
 
 function checked(token: string): string {
   if (isStrongToken(token)) return token;
-  throw new AppError({
-    code: "INVALID_INPUT",
-    message: "MCP_AUTH_TOKEN cannot be used: it needs 16 to 4096 characters, ASCII, without spaces.",
+  throw invalidInput("MCP_AUTH_TOKEN cannot be used: it needs 16 to 4096 characters, ASCII, without spaces.", {
     suggestion: "Set a longer one, or unset it: then one is generated and saved in the config directory.",
   });
 }
@@ -99,11 +97,10 @@ async function readToken(file: string, log: Log): Promise<string | undefined> {
   }
   const token = content.trim();
   if (!isStrongToken(token)) {
-    throw new AppError({
-      code: "INVALID_INPUT",
-      message: `The token file ${file} contains no usable token: it needs 16 to 4096 characters, ASCII, without spaces.`,
-      suggestion: "Delete it: the next start creates a new one.",
-    });
+    throw invalidInput(
+      `The token file ${file} contains no usable token: it needs 16 to 4096 characters, ASCII, without spaces.`,
+      { suggestion: "Delete it: the next start creates a new one." },
+    );
   }
   await makePrivate(file, log);
   return token;
@@ -164,27 +161,20 @@ export async function addToken(db: Database, { name, now }: { name: string; now:
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
   if (added.numInsertedOrUpdatedRows === 1n) return token;
-  throw new AppError({
-    code: "INVALID_INPUT",
-    message: `${name} already has a token.`,
+  throw invalidInput(`${name} already has a token.`, {
     suggestion: `Revoke it first: gemini-search-mcp token revoke ${name}`,
   });
 }
 
 function checkName(name: string): void {
   if (name === LOCAL_OWNER) {
-    throw new AppError({
-      code: "INVALID_INPUT",
-      message: `The name ${LOCAL_OWNER} is reserved for the server's own token.`,
+    throw invalidInput(`The name ${LOCAL_OWNER} is reserved for the server's own token.`, {
       suggestion:
         "Choose another name. The server's own token is MCP_AUTH_TOKEN or the file token in the config directory.",
     });
   }
   if (NAME.test(name)) return;
-  throw new AppError({
-    code: "INVALID_INPUT",
-    message: "A name must have 1 to 64 of these characters: a-z, 0-9, dot, underscore, hyphen.",
-  });
+  throw invalidInput("A name must have 1 to 64 of these characters: a-z, 0-9, dot, underscore, hyphen.");
 }
 
 export async function listTokens(db: Database): Promise<TokenEntry[]> {
@@ -211,9 +201,7 @@ export async function revokeToken(db: Database, { name, now }: { name: string; n
     .where("revoked_at", "is", null)
     .executeTakeFirst();
   if (revoked.numUpdatedRows > 0n) return;
-  throw new AppError({
-    code: "INVALID_INPUT",
-    message: `There is no valid token named ${name}.`,
+  throw invalidInput(`There is no valid token named ${name}.`, {
     suggestion: "List all tokens: gemini-search-mcp token list",
   });
 }

@@ -3,7 +3,7 @@
 import { lstat, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import path from "node:path";
-import { AppError } from "../../errors.ts";
+import { type AppError, invalidInput } from "../../errors.ts";
 import { pinFolder } from "./allowed-root.ts";
 import { errorCodeOf } from "../../platform/error-code.ts";
 import { fileError } from "./file-errors.ts";
@@ -72,11 +72,9 @@ function namerOf({ named, now }: Pick<SaveRequest, "named" | "now">): (number: n
 }
 
 const isTaken = (file: string): AppError =>
-  new AppError({
-    code: "INVALID_INPUT",
-    message: `${file} exists already. Nothing was saved.`,
+  invalidInput(`${file} exists already. Nothing was saved.`, {
     suggestion: "Choose another name, or replace the file with --force.",
-    details: { status: 400, field: "file" },
+    field: "file",
   });
 
 type Render = (picturesFolder: string) => Buffer;

@@ -2,7 +2,7 @@
 
 import { promisify } from "node:util";
 import { crc32, deflateRaw, inflateRaw } from "node:zlib";
-import { AppError } from "../../errors.ts";
+import { type AppError, invalidInput } from "../../errors.ts";
 
 const deflate = promisify(deflateRaw);
 const inflate = promisify<Uint8Array, { maxOutputLength: number }, Buffer>(inflateRaw);
@@ -85,9 +85,7 @@ function dosTime(at: number): [time: number, date: number] {
 }
 
 const tooLarge = (): AppError =>
-  new AppError({
-    code: "INVALID_INPUT",
-    message: "That is more than one archive can hold (65,535 files, 4 GB).",
+  invalidInput("That is more than one archive can hold (65,535 files, 4 GB).", {
     suggestion: "Export it in parts, such as one tag, kind or status at a time.",
   });
 
@@ -184,16 +182,7 @@ async function inflated(packed: Buffer, maxBytes: number): Promise<Buffer> {
 }
 
 const damaged = (): AppError =>
-  new AppError({
-    code: "INVALID_INPUT",
-    message: "This is not a whole ZIP archive.",
-    suggestion: "Copy or download it again.",
-    details: { status: 400, field: "files" },
-  });
+  invalidInput("This is not a whole ZIP archive.", { suggestion: "Copy or download it again.", field: "files" });
 
 const tooLong = (): AppError =>
-  new AppError({
-    code: "INVALID_INPUT",
-    message: "The archive unpacks to more than an export contains.",
-    details: { status: 400, field: "files" },
-  });
+  invalidInput("The archive unpacks to more than an export contains.", { field: "files" });

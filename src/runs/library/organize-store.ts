@@ -1,6 +1,6 @@
 /** SQL for what a user adds to a run: its title, its tags, its note, its star, and whether it is archived. */
 
-import { AppError } from "../../errors.ts";
+import { AppError, invalidInput } from "../../errors.ts";
 import { type Database, storable } from "../../store/database.ts";
 import { lockRun } from "../lock-store.ts";
 import { aboutRun, isFinished, type Run } from "../run.ts";
@@ -61,9 +61,7 @@ function titleFor({ title, query }: Run, given: string | undefined): string | un
 function tagsFor({ tags }: Run, { tag = [], untag = [] }: RunMarks): string[] {
   const kept = [...new Set([...tags, ...tag])].filter((word) => !untag.includes(word));
   if (kept.length <= MAX_TAGS) return kept;
-  throw new AppError({
-    code: "INVALID_INPUT",
-    message: `A run has at most ${MAX_TAGS} tags.`,
+  throw invalidInput(`A run has at most ${MAX_TAGS} tags.`, {
     suggestion: `Its tags are: ${tags.join(", ")}. Remove one first.`,
   });
 }
