@@ -3,7 +3,7 @@
  * cleaned once, when they are received, and every position counts characters of the stored text.
  *
  * - `citations.ts`: how Google cites, in the text and beside it.
- * - `document/`: the text parsed once. HTML (`html/`), Word (`docx/`), the terminal, numbered Markdown and claims are functions of it.
+ * - `document/`: the one parser of the text. HTML (`html/`), Word (`docx/`), the terminal, numbered Markdown and claims are functions of it.
  * - `sections.ts` and `document/lines.ts` divide a text without parsing it.
  * - `markdown/` writes files for other programs, which disagree about what is code: it neutralizes the text instead of
  *   parsing it, and is the only second reader of Markdown.
