@@ -11,7 +11,7 @@ function registrableDomain({ url, resolved_url: resolved, domain }: SourceAddres
   return found === undefined || (isRedirect(`https://${domain}`) && resolved === undefined) ? undefined : found;
 }
 
-type SourceAddress = Pick<Source, "url" | "resolved_url" | "domain">;
+export type SourceAddress = Pick<Source, "url" | "resolved_url" | "domain">;
 
 export const independentDomains = (sources: readonly SourceAddress[]): string[] => [
   ...new Set(sources.flatMap((source) => registrableDomain(source) ?? [])),

@@ -16,7 +16,8 @@ import { type Command, nextCommands, shell, shortId } from "../render/answer-vie
 import { formatCost } from "../render/durations.ts";
 import { paintFor } from "../render/paint.ts";
 import { isKnown } from "../render/run-frame.ts";
-import { readFrame, type RunStatusAnswer, watchRun } from "./watch-run.ts";
+import type { Status } from "../render/answers/run-views.ts";
+import { readFrame, watchRun } from "./watch-run.ts";
 
 const POLL_INTERVAL_MS = 1_000;
 
@@ -29,7 +30,7 @@ export interface Following {
 /** How the wait ended: with the report, or the error why there is none; or with Ctrl-C, while the run continues. */
 export type Followed =
   | { isOver: true; outcome: Outcome<OutputOf<typeof getResearchResults>> }
-  | { isOver: false; outcome: Outcome<RunStatusAnswer> };
+  | { isOver: false; outcome: Outcome<Status> };
 
 /** Ctrl-C ends the waiting, not the research. */
 export async function followRun(app: App, { taskId, call, log }: Following): Promise<Followed> {
@@ -104,7 +105,7 @@ function liveView({ deps, config }: App, log: LogLines): ProgressView {
   };
 }
 
-function changeLines(call: Call, readStatus: () => Promise<Outcome<RunStatusAnswer>>): ProgressView {
+function changeLines(call: Call, readStatus: () => Promise<Outcome<Status>>): ProgressView {
   let printed = "";
   return {
     change: async () => {
@@ -120,7 +121,7 @@ function changeLines(call: Call, readStatus: () => Promise<Outcome<RunStatusAnsw
 }
 
 /** The line to print, and what of it counts as a change: everything but the passing time. */
-function statusLine(answer: RunStatusAnswer): { line: string; mark: string } {
+function statusLine(answer: Status): { line: string; mark: string } {
   const { status, progress, current_action, stalled_since, cost_so_far, cost_incomplete, cost_estimated } = answer;
   const percent = progress === 0 ? "" : `${progress} % (estimate), `;
   // Google reports usage at the end only: until then nothing is known.

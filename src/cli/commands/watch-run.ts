@@ -1,7 +1,6 @@
 /** Live view of a run on a terminal. */
 
-import type { checkResearchStatus } from "../../operations/check-research-status.ts";
-import type { OperationDeps, OutputOf } from "../../operations/operation.ts";
+import type { OperationDeps } from "../../operations/operation.ts";
 import { readLive } from "../../operations/view/read-view.ts";
 import { cleanText, cleanValue, oneLine } from "../../platform/clean-text.ts";
 import { newestEvents } from "../../runs/event-store.ts";
@@ -34,8 +33,6 @@ export function watchRun(stream: NodeJS.WriteStream, { isDemo }: { isDemo: boole
     },
   };
 }
-
-export type RunStatusAnswer = OutputOf<typeof checkResearchStatus>;
 
 /** The run and its newest events, clean of what could control a terminal. */
 export async function readFrame(deps: OperationDeps, run: Run): Promise<Frame> {

@@ -3,13 +3,13 @@
  * one page, and which claims the next round is asked to check, most important first.
  */
 
-import type { Claim } from "../../claims/evidence.ts";
+import type { Claim, Verdict } from "../../claims/evidence.ts";
 import { splitClaims } from "../../claims/split-claims.ts";
 import type { VisitedSource } from "../../gemini/search-backend.ts";
 import { shortened } from "../../platform/clean-text.ts";
 import { linkedSources } from "../../reports/document/document.ts";
 import { isRedirect, numberSources, type Source } from "../../reports/report.ts";
-import type { Verdict } from "../../claims/evidence.ts";
+import type { SourceAddress } from "../../reports/independent-domains.ts";
 import type { Finding } from "./check.ts";
 import { pageKey } from "../../reports/web-address.ts";
 
@@ -64,8 +64,6 @@ export function verdictOn(claim: Claim, sources: readonly Source[], findings: re
 export const citedSource = (claim: Claim, sources: readonly Source[], url: string): Source | undefined =>
   sources.find((source) => claim.sources.includes(source.n) && isPageOf(source, url));
 
-type Address = Pick<Source, "url" | "resolved_url" | "domain">;
-
 /** Google reports a page under the address that it was redirected to, often with another scheme or `www.`. */
 const addressKey = (url: string): string =>
   pageKey(url)
@@ -78,7 +76,7 @@ export const isSameAddress = (one: string, other: string): boolean => addressKey
  * A redirect link that was not resolved stands for any page of the domain in its title: Google names the domain, and
  * reports the page itself only under its own address.
  */
-export function isPageOf({ url, resolved_url: resolved, domain }: Address, address: string): boolean {
+export function isPageOf({ url, resolved_url: resolved, domain }: SourceAddress, address: string): boolean {
   if (isSameAddress(url, address) || (resolved !== undefined && isSameAddress(resolved, address))) return true;
   return isRedirect(url) && resolved === undefined && isOnDomain(address, domain);
 }
