@@ -52,6 +52,13 @@ const EVENTS = `
   select task_id, seq.value, created_at, case when seq.value % 2 = 0 then 'thought' else 'search' end, :thought
   from research_tasks, json_each('[1, 2]') as seq where kind = 'agent'`;
 
+/** A paragraph each, but several pages of the database for runs of the agent; without the index of the full text. */
+const RESULTS = `
+  insert into research_results (task_id, report_markdown, sources_json, citations_json, metadata_json, partial, saved_at)
+  select task_id, case kind when 'agent' then :long else :short end, '[]', '[]', '{}', 0, completed_at
+  from research_tasks where status = 'completed'`;
+const PARAGRAPH = "What was measured, where and when, and by whom. ".repeat(6);
+
 /** Returns the ids of some runs, of all kinds and ages. */
 export async function fillWithRuns(file: string, { runs, ids }: { runs: number; ids: number }): Promise<string[]> {
   await (await openSqlite(file, quietLog)).close();
@@ -65,6 +72,7 @@ export async function fillWithRuns(file: string, { runs, ids }: { runs: number; 
       .run({ runs, now, query: QUERY, agent: DEFAULT_AGENT, options: OPTIONS, estimate: ESTIMATE });
     database.exec(LEDGER);
     database.prepare(EVENTS).run({ thought: THOUGHT });
+    database.prepare(RESULTS).run({ short: PARAGRAPH, long: PARAGRAPH.repeat(30) });
     database.exec("commit");
     // Ids are random, so the first ones in order are of every age.
     const rows = database.prepare("select task_id from research_tasks order by task_id limit ?").all(ids);

@@ -8,6 +8,7 @@
 import { type Expression, type ExpressionBuilder, sql, type SqlBool } from "kysely";
 import { addCosts, type Cost, NO_COST, roundCost } from "../costs/actual.ts";
 import { AppError } from "../errors.ts";
+import { compiledQuery } from "../store/compiled-query.ts";
 import type { Database, Tables } from "../store/database.ts";
 import { RUN_COST } from "./ledger/ledger-store.ts";
 import { lockRun, readColumns } from "./lock-store.ts";
@@ -20,15 +21,26 @@ export async function currentOf(db: Database, owner: string, taskId: string): Pr
   return withEarlierCost(db, await currentRow(db, owner, taskId));
 }
 
+/** With the run that has taken its place, if any. */
+const runById = compiledQuery((db, { owner, taskId }: { owner: string; taskId: string }) =>
+  db
+    .selectFrom("research_tasks")
+    .selectAll("research_tasks")
+    .select(RUN_COST)
+    .select((run) => nextOf(run).select("next.task_id").as("next_id"))
+    .where("task_id", "=", taskId)
+    .where("owner", "=", owner),
+);
+
+/** Nothing takes the place of a search. */
+const isLocal = ({ kind }: Row): boolean => LOCAL_KINDS.some((local) => local === kind);
+
 async function currentRow(db: Database, owner: string, taskId: string): Promise<Row> {
-  const runs = db.selectFrom("research_tasks").selectAll("research_tasks").select(RUN_COST).where("owner", "=", owner);
-  let current = await runs.where("task_id", "=", taskId).executeTakeFirst();
-  while (current?.gave_way === 1 && current.carries_on !== null) {
-    current = await runs.where("task_id", "=", current.carries_on).executeTakeFirst();
-  }
-  for (let next = current; next !== undefined; current = next ?? current) {
-    if (LOCAL_KINDS.some((kind) => kind === next?.kind)) break;
-    next = await runs.where("carries_on", "=", next.task_id).where("gave_way", "=", 0).executeTakeFirst();
+  const find = async (id: string) => (await runById(db, { owner, taskId: id }))[0];
+  let current = await find(taskId);
+  while (current?.gave_way === 1 && current.carries_on !== null) current = await find(current.carries_on);
+  for (let next = current; next !== undefined && next.next_id !== null && !isLocal(next); current = next ?? current) {
+    next = await find(next.next_id);
   }
   if (current !== undefined) return current;
   throw new AppError({
@@ -82,20 +94,21 @@ function addUsage(run: Run, earlier: Run[]): Run {
 
 type Tasks = ExpressionBuilder<Tables, "research_tasks">;
 
-/** No other run has taken its place. */
+/** SQLite compiles a statement anew each time it binds a value that the condition of an index depends on. */
+const NO = sql.lit(0 as const);
+
+/** The run that has taken its place: a unique index allows one. */
+const nextOf = (run: Tasks) =>
+  run
+    .selectFrom("research_tasks as next")
+    .whereRef("next.carries_on", "=", "research_tasks.task_id")
+    .where("next.gave_way", "=", NO);
+
 export const isNotCarriedOn = (run: Tasks): Expression<SqlBool> =>
-  run.not(
-    run.exists(
-      run
-        .selectFrom("research_tasks as next")
-        .select("next.task_id")
-        .whereRef("next.carries_on", "=", "research_tasks.task_id")
-        .where("next.gave_way", "=", 0),
-    ),
-  );
+  run.not(run.exists(nextOf(run).select("next.task_id")));
 
 /** A list shows each line of runs once, as its current run. */
-export const isListed = (run: Tasks): Expression<SqlBool> => run.and([run("gave_way", "=", 0), isNotCarriedOn(run)]);
+export const isListed = (run: Tasks): Expression<SqlBool> => run.and([run("gave_way", "=", NO), isNotCarriedOn(run)]);
 
 /** The same with the shown status, in SQL over the table `research_tasks` or its alias. */
 export const hasStatus = (status: StatusFilter, table = "research_tasks"): Expression<SqlBool> => {

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import type { Site } from "../reports/site.ts";
+import { compiledQuery } from "../store/compiled-query.ts";
 import { type Database, storable, type Tables } from "../store/database.ts";
 import { lockRun } from "./lock-store.ts";
 import type { SavedRound } from "./run.ts";
@@ -137,14 +138,17 @@ export async function newestEvents(db: Database, taskId: string, limit: number):
 
 /** How many events of each kind a run has, and the position of the last one. */
 export async function eventCounts(db: Database, taskId: string): Promise<Map<string, { count: number; last: number }>> {
-  const rows = await db
+  const rows = await countsByKind(db, { taskId });
+  return new Map(rows.map(({ kind, count, last }) => [kind, { count, last }]));
+}
+
+const countsByKind = compiledQuery((db, { taskId }: { taskId: string }) =>
+  db
     .selectFrom("research_events")
     .select((select) => ["kind", select.fn.countAll<number>().as("count"), select.fn.max("seq").as("last")])
     .where("task_id", "=", taskId)
-    .groupBy("kind")
-    .execute();
-  return new Map(rows.map(({ kind, count, last }) => [kind, { count, last }]));
-}
+    .groupBy("kind"),
+);
 
 /** The newest events of a kind, newest first. */
 export async function newestOfKind(
@@ -152,9 +156,12 @@ export async function newestOfKind(
   taskId: string,
   { kind, limit }: { kind: string; limit: number },
 ): Promise<StoredEvent[]> {
-  const rows = await eventsOf(db, taskId).where("kind", "=", kind).orderBy("seq", "desc").limit(limit).execute();
-  return rows.map(eventOf);
+  return (await newestRows(db, { taskId, kind, limit })).map(eventOf);
 }
+
+const newestRows = compiledQuery((db, { taskId, kind, limit }: { taskId: string; kind: string; limit: number }) =>
+  eventsOf(db, taskId).where("kind", "=", kind).orderBy("seq", "desc").limit(limit),
+);
 
 const storedData = z.object({
   text: z.string(),

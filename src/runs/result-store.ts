@@ -5,6 +5,7 @@ import { sql, type Transaction } from "kysely";
 import { z } from "zod";
 import { cleanText } from "../platform/clean-text.ts";
 import { isRedirect, type Source } from "../reports/report.ts";
+import { compiledQuery } from "../store/compiled-query.ts";
 import { type Database, storable, type Tables } from "../store/database.ts";
 import { appendEvents } from "./event-store.ts";
 import { lockRun, readColumns } from "./lock-store.ts";
@@ -91,8 +92,13 @@ const supportsJson = (supports: NewResult["supports"] = []): string | null =>
 const storedSupports = (json: string | null): Pick<NewResult, "supports"> =>
   json === null ? {} : { supports: storedJson(json, supportList) };
 
+/** Stored with the report, so that a status read need not read it. */
+export const hasText = (report: string): 0 | 1 => (report.trim() === "" ? 0 : 1);
+
+const reportColumns = (report: string) => ({ report_markdown: report, has_text: hasText(report) });
+
 const textColumns = (result: NewResult) => ({
-  report_markdown: storable(cleanText(result.report)),
+  ...reportColumns(storable(cleanText(result.report))),
   sources_json: storable(JSON.stringify(result.sources)),
   citations_json: JSON.stringify(result.citations ?? []),
   metadata_json: storable(JSON.stringify(result.metadata)),
@@ -173,26 +179,36 @@ interface ReportPresence {
   unresolvedLinks?: number;
 }
 
+const presenceOf = compiledQuery((db, { taskId }: { taskId: string }) =>
+  db
+    .selectFrom("research_results")
+    .innerJoin("research_tasks", "research_tasks.task_id", "research_results.task_id")
+    .select(["partial", "links_resolved_at"])
+    .where("research_results.task_id", "=", taskId)
+    .where("part", "!=", "plan")
+    .where("has_text", "=", 1),
+);
+
+const sourcesOf = compiledQuery((db, { taskId }: { taskId: string }) =>
+  db.selectFrom("research_results").select("sources_json").where("task_id", "=", taskId),
+);
+
+const firstRoundOf = compiledQuery((db, { taskId }: { taskId: string }) =>
+  roundsOf(db, taskId).select("seq").where("event_key", "=", roundKey(1)),
+);
+
 /**
  * Whether a finished run has text, complete or partial, without reading it. Finished rounds count as partial; a plan is
  * no report.
  */
 export async function reportPresence(db: Database, taskId: string): Promise<ReportPresence | undefined> {
-  const result = await db
-    .selectFrom("research_results")
-    .innerJoin("research_tasks", "research_tasks.task_id", "research_results.task_id")
-    .select(["partial", "links_resolved_at", "sources_json"])
-    .where("research_results.task_id", "=", taskId)
-    .where("part", "!=", "plan")
-    .where((where) => where(where.fn("trim", ["report_markdown"]), "!=", ""))
-    .executeTakeFirst();
-  if (result !== undefined) {
-    const sources = result.links_resolved_at === null ? [] : storedJson(result.sources_json, linkList);
-    const unresolved = sources.filter(({ url, resolved_url: found }) => found === undefined && isRedirect(url));
-    return { partial: result.partial === 1, unresolvedLinks: unresolved.length };
-  }
-  const round = roundsOf(db, taskId).select("seq").where("event_key", "=", roundKey(1));
-  return (await round.executeTakeFirst()) === undefined ? undefined : { partial: true };
+  const [result] = await presenceOf(db, { taskId });
+  if (result === undefined) return (await firstRoundOf(db, { taskId })).length === 0 ? undefined : { partial: true };
+  const partial = result.partial === 1;
+  if (result.links_resolved_at === null) return { partial };
+  const sources = (await sourcesOf(db, { taskId })).flatMap((row) => storedJson(row.sources_json, linkList));
+  const unresolved = sources.filter(({ url, resolved_url: found }) => found === undefined && isRedirect(url));
+  return { partial, unresolvedLinks: unresolved.length };
 }
 
 export interface StoredRound extends SavedRound {

@@ -9,7 +9,7 @@ import * as schema from "./migrations/0001-schema.ts";
 
 /** A name ends with a hash of its statements, so that a database of another build is recognised. */
 export const MIGRATIONS: Record<string, Migration> = {
-  "0001-schema-e803d606": schema,
+  "0001-schema-fa288b86": schema,
 };
 
 /** `foreign`: created by a development build with other migrations. */

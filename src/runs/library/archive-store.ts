@@ -14,7 +14,7 @@ import { type Database, storable } from "../../store/database.ts";
 import { isNotCarriedOn, lineOf, PLAN_EXPIRED } from "../conversation-store.ts";
 import { pictureFacts, savePictures } from "../file-store.ts";
 import { dayNumber } from "../ledger/ledger-store.ts";
-import { addToSearch, sourceList } from "../result-store.ts";
+import { addToSearch, hasText, sourceList } from "../result-store.ts";
 import { anyRecord, readTags, storedTags } from "../run-row.ts";
 import { parseOptions } from "../start/start-options.ts";
 import { errorColumns, transition } from "../transition-store.ts";
@@ -258,6 +258,7 @@ export async function restoreRun(
         ...rest,
         task_id,
         report_markdown: report,
+        has_text: hasText(report),
         sources_json: sources,
         citations_json: citations,
         metadata_json: metadata,

@@ -3,6 +3,7 @@
  * PostgreSQL workers poll, by pg-boss.
  */
 
+import { compiledQuery } from "../../store/compiled-query.ts";
 import type { Database } from "../../store/database.ts";
 import { isShared } from "../../store/dialect.ts";
 import type { Clock } from "../../platform/clock.ts";
@@ -52,16 +53,19 @@ async function arePolled(db: Database, taskIds: string[], since: number): Promis
 /** Since when at least nothing has polled the run; undefined while its polls are in time. */
 export async function unpolledSince(db: Database, taskId: string, now: number): Promise<number | undefined> {
   if (isShared(db)) return undefined;
-  const row = await db
-    .selectFrom("research_tasks")
-    .select("next_poll_at")
-    .where("task_id", "=", taskId)
-    .where("status", "=", "running_async")
-    .executeTakeFirst();
+  const [row] = await dueTimeOf(db, { taskId });
   // 0 marks a run that a caller waits for; it is not a due time.
   const dueAt = row?.next_poll_at ?? 0;
   return dueAt > 0 && now - dueAt > MAX_LATE_MS ? dueAt : undefined;
 }
+
+const dueTimeOf = compiledQuery((db, { taskId }: { taskId: string }) =>
+  db
+    .selectFrom("research_tasks")
+    .select("next_poll_at")
+    .where("task_id", "=", taskId)
+    .where("status", "=", "running_async"),
+);
 
 export interface OverdueDeps {
   db: Database;

@@ -69,8 +69,9 @@ const INDEXES = [
   // A plan is changed or approved once, and an unknown start is sent again once, however many calls ask for it.
   sql`create unique index research_tasks_carried_on_once on research_tasks (carries_on)
     where carries_on is not null and gave_way = 0`,
-  // Plans are few among many runs: every sweep looks for those that have expired, and every list for open ones.
-  byTasks("deadline_at", "where part = 'plan' and status = 'completed'"),
+  // Plans are few among many runs: every sweep looks for those that have expired, and every list for open ones. Without
+  // `status`: SQLite compiles a statement anew each time it binds a value that a condition of an index depends on.
+  byTasks("deadline_at", "where part = 'plan'"),
   sql`create index research_attempts_by_task_id on research_attempts (task_id)`,
   // A paid interaction belongs to one attempt.
   sql`create unique index research_attempts_interaction_id_key on research_attempts (interaction_id)

@@ -203,19 +203,12 @@ export const TABLES = {
     /** Of a deleted run whose usage Google has not reported: by it the row can still be settled. */
     interaction_id: text(),
   },
+  /** Small columns first: SQLite reads a row only up to the last column that a query asks for. */
   research_results: {
     task_id: text("primary key references research_tasks (task_id)"),
-    report_markdown: text("not null"),
-    sources_json: text("not null"),
-    citations_json: text("not null"),
-    metadata_json: text("not null"),
-    /** Google's grounding supports: a JSON array of segments with the pages of each; null without any. */
-    supports_json: text(),
-    /** Google's Search Suggestions: a JSON array of HTML, compressed. */
-    suggestions: bytes(),
-    /** The upstream JSON, compressed. */
-    raw: bytes(),
     partial: flag("not null"),
+    /** 0: it only stores other data that Google sent. */
+    has_text: flag("not null default 1"),
     saved_at: bigint("not null"),
     /** When the redirect links of its sources were resolved; null if they were not. */
     links_resolved_at: bigint(),
@@ -225,8 +218,18 @@ export const TABLES = {
     search_rowid: integer(),
     /** SHA-256 of the report that was split, in hex: a report that arrives late replaces an earlier one. */
     report_hash: text(),
+    sources_json: text("not null"),
+    citations_json: text("not null"),
+    metadata_json: text("not null"),
+    /** Google's grounding supports: a JSON array of segments with the pages of each; null without any. */
+    supports_json: text(),
+    report_markdown: text("not null"),
     /** The claims of the report, split when they are first needed. */
     claims_json: text(),
+    /** Google's Search Suggestions: a JSON array of HTML, compressed. */
+    suggestions: bytes(),
+    /** The upstream JSON, compressed. */
+    raw: bytes(),
   },
   /**
    * Files that a start sends, kept only while it may have to be repeated, and the pictures of a report. Each kind is
