@@ -64,6 +64,8 @@ const definitions = EVENTS.map((name) => ({
 /** Loaded on demand: few clients subscribe, and the start-up should be fast. */
 const subscriptions = () => import("../notifications/subscriptions.ts");
 
+/** Over HTTP there is a server for each request, so that schemas are made once. */
+const anyList = z.looseObject({}).optional();
 const delivery = z.looseObject({ mode: z.string(), url: z.string().max(2_000) });
 const anySubscription = z.looseObject({
   name: z.string(),
@@ -88,7 +90,7 @@ export function serveEvents(
     if (mode !== "webhook") throw new ProtocolError(UNSUPPORTED, "Events are delivered to a webhook only.");
     return { owner, url, event, taskId: taskIn(event, given ?? {}) };
   };
-  server.setRequestHandler("events/list", { params: z.looseObject({}).optional() }, () => ({ events: definitions }));
+  server.setRequestHandler("events/list", { params: anyList }, () => ({ events: definitions }));
   server.setRequestHandler("events/subscribe", { params: newSubscription }, async (given) => {
     const subject = subjectOf(given);
     if (subject.taskId !== undefined) await deps.findRun(owner, subject.taskId).catch(refuseRun);

@@ -117,20 +117,16 @@ const decompressSuggestions = (suggestions: Uint8Array | null): string[] =>
     ? []
     : stringList.parse(JSON.parse(inflateRawSync(suggestions, { maxOutputLength: MAX_SUGGESTION_BYTES }).toString()));
 
-export async function findResult(db: Database, taskId: string): Promise<StoredResult | undefined> {
-  const row = await db
+const resultOf = compiledQuery((db, { taskId }: { taskId: string }) =>
+  db
     .selectFrom("research_results")
-    .select([
-      "report_markdown",
-      "sources_json",
-      "citations_json",
-      "metadata_json",
-      "partial",
-      "suggestions",
-      "supports_json",
-    ])
-    .where("task_id", "=", taskId)
-    .executeTakeFirst();
+    .select(["report_markdown", "sources_json", "citations_json", "metadata_json"])
+    .select(["partial", "suggestions", "supports_json"])
+    .where("task_id", "=", taskId),
+);
+
+export async function findResult(db: Database, taskId: string): Promise<StoredResult | undefined> {
+  const [row] = await resultOf(db, { taskId });
   if (row === undefined) return undefined;
   return {
     report: row.report_markdown,

@@ -27,7 +27,7 @@ const storedContext = z.enum(FOLLOWUP_CONTEXTS).nullable();
 export type Row = Selectable<Tables["research_tasks"]> & CostOfRun;
 
 /** A plan waits for the user, who approves or changes it; the research is a run of its own. */
-const statusOf = ({ part, status }: Pick<Row, "part" | "status">): RunStatus =>
+export const statusOf = ({ part, status }: Pick<Row, "part" | "status">): RunStatus =>
   part === "plan" && status === "completed" ? "awaiting_approval" : storedStatus.parse(status);
 
 /**

@@ -2,6 +2,7 @@
 
 import { sql } from "kysely";
 import type { Cost } from "../costs/actual.ts";
+import { compiledQuery } from "../store/compiled-query.ts";
 import { type Database, storable } from "../store/database.ts";
 import { databaseNow, progressAtLeast } from "../store/dialect.ts";
 import { costOfRun, isExact, type LedgerEntry, RUN_COST, saveEntries } from "./ledger/ledger-store.ts";
@@ -10,7 +11,7 @@ import { LOCAL_KINDS, type Run, type RunKind, type StatusFilter } from "./run.ts
 import { complexityIn } from "./history/run-estimate.ts";
 import { hasStatus, isListed, withEarlierCost } from "./conversation-store.ts";
 import { recordFigures, saveResult } from "./result-store.ts";
-import { runOf } from "./run-row.ts";
+import { type Row, runOf, statusOf } from "./run-row.ts";
 import { endColumns, type Ending, errorColumns, transition } from "./transition-store.ts";
 
 export interface NewRun extends Pick<
@@ -175,37 +176,53 @@ export const hasTag = (tag: string) => sql<boolean>`(tags > '' and replace(tags,
 const taggedRuns = (db: Database, { owner, tag = "" }: Pick<RunFilter, "owner" | "tag">) =>
   db.selectFrom("research_tasks").select("task_id").where("owner", "=", owner).where(hasTag(tag));
 
+type ListValues = Pick<RunFilter, "owner" | "limit"> & NonNullable<RunFilter["before"]>;
+type ListConditions = Omit<RunFilter, keyof ListValues | "before"> & { isContinued: boolean };
+
+/** By their conditions, of which there are some dozen combinations. */
+const lists = new Map<string, (db: Database, values: ListValues) => Promise<Row[]>>();
+
 /** Newest first. Returns up to one run more than `limit`, which shows that there is another page. */
 export async function listRuns(db: Database, filter: RunFilter): Promise<Run[]> {
+  const { owner, status, kind, starred, tag, archived, before } = filter;
+  const conditions = { status, kind, starred, tag, archived, isContinued: before !== undefined };
+  const values = { owner, limit: filter.limit + 1, createdAt: 0, taskId: "", ...before };
+  const rows = await (tag === undefined
+    ? compiledList(conditions)(db, values)
+    : list(db, conditions, values).execute());
+  return Promise.all(rows.map((row) => withEarlierCost(db, row)));
+}
+
+function compiledList(conditions: ListConditions): (db: Database, values: ListValues) => Promise<Row[]> {
+  const key = JSON.stringify(conditions);
+  const compiled = lists.get(key) ?? compiledQuery((db, values: ListValues) => list(db, conditions, values));
+  lists.set(key, compiled);
+  return compiled;
+}
+
+function list(db: Database, conditions: ListConditions, { owner, limit, createdAt, taskId }: ListValues) {
+  const { status, kind, starred, tag, archived, isContinued } = conditions;
   let query = db
     .selectFrom("research_tasks")
     .selectAll("research_tasks")
     .select(RUN_COST)
     .where((where) =>
-      filter.tag === undefined ? where("owner", "=", filter.owner) : where("task_id", "in", taggedRuns(db, filter)),
+      tag === undefined ? where("owner", "=", owner) : where("task_id", "in", taggedRuns(db, { owner, tag })),
     )
     .where(isListed);
-  if (filter.status !== undefined) {
-    const isWanted = hasStatus(filter.status);
+  if (status !== undefined) {
+    const isWanted = hasStatus(status);
     // `is true` keeps SQLite from reading all runs with this status instead.
-    query = query.where(filter.tag === undefined ? isWanted : sql<boolean>`(${isWanted}) is true`);
+    query = query.where(tag === undefined ? isWanted : sql<boolean>`(${isWanted}) is true`);
   }
-  if (filter.kind !== undefined) query = query.where("kind", "=", filter.kind);
-  if (filter.starred === true) query = query.where("starred", "=", 1);
-  if (filter.archived !== undefined) query = query.where("archived", "=", filter.archived ? 1 : 0);
-  const { before } = filter;
-  if (before !== undefined) {
+  if (kind !== undefined) query = query.where("kind", "=", kind);
+  if (starred === true) query = query.where("starred", "=", 1);
+  if (archived !== undefined) query = query.where("archived", "=", archived ? 1 : 0);
+  if (isContinued) {
     // A row comparison uses the index; the equivalent conditions joined by "or" would scan it.
-    query = query.where((where) =>
-      where(where.refTuple("created_at", "task_id"), "<", where.tuple(before.createdAt, before.taskId)),
-    );
+    query = query.where((where) => where(where.refTuple("created_at", "task_id"), "<", where.tuple(createdAt, taskId)));
   }
-  const rows = await query
-    .orderBy("created_at", "desc")
-    .orderBy("task_id", "desc")
-    .limit(filter.limit + 1)
-    .execute();
-  return Promise.all(rows.map((row) => withEarlierCost(db, row)));
+  return query.orderBy("created_at", "desc").orderBy("task_id", "desc").limit(limit);
 }
 
 /** Runs in the order of the given ids, without those of other owners. */
@@ -277,6 +294,27 @@ export async function followUpsOn(db: Database, owner: string, taskId: string): 
   const oldestFirst = followUps(db, owner, taskId).orderBy("created_at").orderBy("task_id");
   return (await oldestFirst.limit(MAX_FOLLOW_UPS).execute()).map(runOf);
 }
+
+const followUpHeads = compiledQuery((db, { owner, taskId }: { owner: string; taskId: string }) =>
+  db
+    .selectFrom("research_tasks")
+    .select(["task_id", "query", "status", "part"])
+    .where("parent_task_id", "=", taskId)
+    .where("owner", "=", owner)
+    .where("followup_context", "is not", null)
+    .where(isListed)
+    .orderBy("created_at")
+    .orderBy("task_id")
+    .limit(MAX_FOLLOW_UPS),
+);
+
+/** For a list of them; oldest first. */
+export const followUpHeadsOn = async (db: Database, owner: string, taskId: string) =>
+  (await followUpHeads(db, { owner, taskId })).map((row) => ({
+    task_id: row.task_id,
+    query: row.query,
+    status: statusOf(row),
+  }));
 
 /** Each was paid for on its own. */
 const MAX_TABLES = 1_000;

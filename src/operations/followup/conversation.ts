@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { AppError } from "../../errors.ts";
 import { FOLLOWUP_CONTEXTS, type Run } from "../../runs/run.ts";
-import { followUpsOn } from "../../runs/run-store.ts";
+import { followUpHeadsOn, followUpsOn } from "../../runs/run-store.ts";
 import { currentOf } from "../../runs/conversation-store.ts";
 import type { Database } from "../../store/database.ts";
 
@@ -24,9 +24,8 @@ export interface Conversation {
 }
 
 export async function conversationOf(db: Database, run: Run): Promise<Conversation> {
-  const followUps = await followUpsOn(db, run.owner, run.taskId);
+  const listed = await followUpHeadsOn(db, run.owner, run.taskId);
   const parent = await parentOf(db, run);
-  const listed = followUps.map(({ taskId, query, status }) => ({ task_id: taskId, query, status }));
   return {
     context: run.followupContext,
     follow_up_of: parent && { task_id: parent.taskId, query: parent.query },

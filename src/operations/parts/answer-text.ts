@@ -4,6 +4,7 @@ import { z } from "zod";
 import { type Verification, verificationLine } from "../../reports/verification.ts";
 import { describePicture, insertionLines, locatePictures, pictureAlt } from "../../reports/pictures/positions.ts";
 import { lazy } from "../../platform/lazy.ts";
+import { createRecent } from "../../platform/recent.ts";
 import type { StoredResult } from "../../runs/run.ts";
 import type { Source } from "../../reports/report.ts";
 import type { OutlineEntry } from "../../reports/sections.ts";
@@ -242,6 +243,10 @@ export function withPictureLinks(taskId: string, result: StoredResult): StoredRe
 /** Answers contain the first ones only; the page and HTML files show all. */
 const MAX_SUGGESTIONS = 5;
 
+/** Each is some kilobytes of HTML. */
+const MAX_KEPT_CHARACTERS = 500_000;
+const recentLinks = createRecent<string[]>(MAX_KEPT_CHARACTERS);
+
 const chips = lazy(() => import("../../reports/suggestions/chips.ts"));
 
 /** The suggestions as Markdown links; Google's terms require showing them with the answer. */
@@ -249,6 +254,8 @@ export async function suggestionLinks(received: readonly string[] = []): Promise
   if (received.length === 0) return undefined;
   // Loaded here, because most processes never read HTML.
   const { readSuggestions, suggestionLink } = await chips();
-  const links = readSuggestions(received).chips.slice(0, MAX_SUGGESTIONS).map(suggestionLink);
+  const links = recentLinks(received.join("\n"), () =>
+    readSuggestions(received).chips.slice(0, MAX_SUGGESTIONS).map(suggestionLink),
+  );
   return links.length === 0 ? undefined : links;
 }

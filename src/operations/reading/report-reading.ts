@@ -13,6 +13,7 @@ import {
 } from "../../reports/sections.ts";
 import { marksIn, withoutStartMarks } from "../../reports/citations.ts";
 import { lazy } from "../../platform/lazy.ts";
+import { createRecent } from "../../platform/recent.ts";
 import type { Source } from "../../reports/report.ts";
 import type { RunResult } from "../../runs/run.ts";
 import type { AnswerLimit, Call } from "../operation.ts";
@@ -73,14 +74,22 @@ export function fittingReport(result: ShownReport, room: Room): WithReport<Sourc
 const numbered = lazy(() => import("../../reports/document/numbered.ts"));
 const documents = lazy(() => import("../../reports/document/document.ts"));
 
+/** Parsing a report takes longer than everything else that an answer with it needs. */
+const MAX_KEPT_CHARACTERS = 2_000_000;
+const recentReports = createRecent<Pick<RunResult, "report" | "sources" | "citations">>(MAX_KEPT_CHARACTERS);
+
 /** Cites by number, as in the list of sources, and removes URLs that repeat it (U3). */
 export async function withUrlsOnce<Result extends RunResult>(result: Result): Promise<Result> {
   const { report, sources, citations = [] } = result;
   const { citeByNumber, numberedMarkdown } = await numbered();
-  if (citations.length === 0) return { ...result, ...citeByNumber(report, sources) };
   const { locatedDocument } = await documents();
-  // The ranges are those of the text as it is stored.
-  return { ...result, report: numberedMarkdown(locatedDocument({ report, sources, citations })), citations: undefined };
+  const cited = recentReports(`${JSON.stringify([sources, citations])}${report}`, () =>
+    citations.length === 0
+      ? citeByNumber(report, sources)
+      : // The ranges are those of the text as it is stored.
+        { report: numberedMarkdown(locatedDocument({ report, sources, citations })), sources, citations: undefined },
+  );
+  return { ...result, ...cited };
 }
 
 function withSources<Reading extends ReportReading>(

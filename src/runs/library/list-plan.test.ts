@@ -24,7 +24,9 @@ test("no filter of the list makes it read runs that it does not show", async () 
     return (await explain(queries.pop())).split("\n")[0] ?? "";
   };
   const explain = async (query: CompiledQuery | undefined): Promise<string> => {
-    const plan = CompiledQuery.raw(`explain query plan ${query?.sql}`, [...(query?.parameters ?? [])]);
+    // A query that is compiled once has slots for its values, and a plan does not depend on those.
+    const values = (query?.parameters ?? []).map((value) => (typeof value === "object" ? null : value));
+    const plan = CompiledQuery.raw(`explain query plan ${query?.sql}`, values);
     return (await db.executeQuery<{ detail: string }>(plan)).rows.map(({ detail }) => detail).join("\n");
   };
   const before = { createdAt: 5, taskId: "x" };
