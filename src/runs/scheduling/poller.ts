@@ -9,13 +9,13 @@
 
 import type { Claim, Due, Engine, Lane } from "../engine/engine.ts";
 import { failpoint } from "../../platform/failpoint.ts";
+import { lazy } from "../../platform/lazy.ts";
 import { isShared } from "../../store/dialect.ts";
 import { polledKeys, pollKeyOf, recordHeartbeat } from "../../store/processes.ts";
 import { type RateLimit, reservePermit, reservePermits } from "../../store/rate-limiter.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { POLLS_BEFORE_EXPIRED } from "../poll/ask.ts";
 import { AGAIN, type Outcome, recordSeen } from "../poll/seen-store.ts";
-import { pollRun, waitForKey } from "../poll/poll.ts";
 import { polledRunOf, type Row } from "../run-row.ts";
 import { markUnknownStarts } from "../recovery/unsettled-starts.ts";
 import { MAX_AHEAD_MS, pausePolls, rateOf, waitForPermit } from "./permits.ts";
@@ -46,6 +46,9 @@ const COUNT_MS = 3_000;
 const HEARTBEAT_MS = 10_000;
 const REPAIRS = { name: "repair", perSecond: 1 / 60 };
 const MAX_WITHOUT_KEY = 100;
+
+/** Loaded with the first poll: with what reads reports it takes 7 MB, and most servers of editors poll nothing. */
+const polls = lazy(() => import("../poll/poll.ts"));
 
 export interface PollerOptions {
   deps: ResearchDeps;
@@ -123,8 +126,9 @@ export function createPoller({ deps, pollIntervalMs, maxRps, deliver, onFault }:
   return {
     start: async () => {
       await heartbeat.start();
-      // Not the full repair, which waits: processes with other keys may still be starting.
-      await scheduleAll(polling);
+      // Not the full repair, which waits: processes with other keys may still be starting. In a file the rows are the
+      // schedule.
+      if (isShared(db)) await scheduleAll(polling);
       const working = await engine.work({
         key,
         batch: (lane) => Math.min(sizes[lane], atOnce[lane] - inFlight[lane]),
@@ -193,6 +197,7 @@ async function pollOne(deps: ResearchDeps, row: Row, lane: Lane): Promise<Outcom
   const { task_id: taskId } = row;
   if (deps.leaving.aborted) return { next: { afterMs: 0 } };
   try {
+    const { pollRun } = await polls();
     return await pollRun(deps, polledRunOf(row), lane);
   } catch (error) {
     const reason = error instanceof Error ? error.message : "a poll failed";
@@ -271,6 +276,7 @@ async function scheduleAll({ deps: { db }, engine, owners, pollIntervalMs }: Pol
 async function checkRunsWithoutKey({ deps, key, rate }: Polling): Promise<void> {
   const { db, clock, leaving } = deps;
   const keys = [key, ...(await polledKeys(db, clock.now()))];
+  const { waitForKey } = await polls();
   for (const row of await withoutKey(db, { keys, now: clock.now(), limit: MAX_WITHOUT_KEY })) {
     if (leaving.aborted) return;
     const run = polledRunOf(row);
