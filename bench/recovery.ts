@@ -270,7 +270,6 @@ function tableOf(samples: readonly Sample[], fillMs: number): Table {
       },
       { what: `peak memory with them, ${SUBJECTS[index]?.title ?? ""}, MB`, value: last.peakMb, limit: maxPeakMb },
     ]),
-    // Times and CPU shares depend on the machine; the request rate does not.
     passed: samples.every(isWithinRateLimit),
   };
 }

@@ -8,9 +8,9 @@ export interface Table {
   rows: readonly (readonly string[])[];
   /** What is needed to interpret the figures. */
   notes: readonly string[];
-  /** False if a figure that does not depend on the machine missed its target. */
+  /** False if what has no figure is wrong. */
   passed: boolean;
-  /** Figures with a limit: smaller is better. */
+  /** Figures with a limit: smaller is better. One above its limit fails the bench. */
   figures?: readonly Figure[];
 }
 
@@ -19,6 +19,10 @@ export interface Figure {
   value: number;
   limit: number;
 }
+
+export const isMet = ({ value, limit }: Pick<Figure, "value" | "limit">): boolean => value <= limit;
+
+export const hasPassed = ({ passed, figures = [] }: Table): boolean => passed && figures.every(isMet);
 
 export function printTable(table: Table): void {
   console.log(`${tableText(table)}\n`);

@@ -5,7 +5,7 @@
 
 import { parseArgs } from "node:util";
 import { loadPerCore, storeResult, writeDocument } from "./document.ts";
-import { printCircumstances, printTable, type Table } from "./report.ts";
+import { hasPassed, printCircumstances, printTable, type Table } from "./report.ts";
 
 const {
   values: { write, peer: peers, judge, yes, collections, ...values },
@@ -68,6 +68,6 @@ for (const [name, bench] of Object.entries(BENCHES)) {
   if (table !== undefined) printTable(table);
   if (table !== undefined && write) storeResult(name, table, load);
   printCircumstances(name);
-  if (table?.passed === false) process.exitCode = 1;
+  if (table !== undefined && !hasPassed(table)) process.exitCode = 1;
 }
 if (write) writeDocument(Object.keys(BENCHES));

@@ -99,7 +99,6 @@ function tableOf({ node, bare, ours, first }: Samples): Table {
       value: ratio.median,
       limit: TARGET,
     })),
-    // Depends on other load of the machine.
     passed: true,
   };
 }

@@ -123,7 +123,6 @@ function tableOf(samples: Samples, starts: Starts, filling: { seconds: number; g
         limit: TARGET,
       },
     ],
-    // Depends on other load of the machine.
     passed: true,
   };
 }

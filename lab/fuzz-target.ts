@@ -5,7 +5,7 @@ import { inputsFor } from "../test/fuzz/inputs.ts";
 import { must } from "../test/fuzz/target.ts";
 import { TARGETS } from "../test/fuzz/targets.ts";
 
-const [name = "", inputs = "1", seed = "1"] = process.argv.slice(2);
+const [name = "", seconds = "1", seed = "1"] = process.argv.slice(2);
 const target = TARGETS.find((one) => one.name === name);
 if (target === undefined) throw new Error(`There is no target "${name}".`);
 
@@ -25,7 +25,8 @@ const property = fc.asyncProperty(inputsFor(target), async (input) => {
   if (checked % REPORT_EVERY === 0) process.send?.({ checked, outcomes: outcomes.size });
 });
 const details = await fc.check(property, {
-  numRuns: Number(inputs),
+  numRuns: Number.MAX_SAFE_INTEGER,
+  interruptAfterTimeLimit: Number(seconds) * 1_000,
   seed: Number(seed),
   examples: target.seeds.map((each) => [each]),
 });

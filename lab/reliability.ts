@@ -1,6 +1,6 @@
 /** Stores the results of each experiment in lab/results and renders docs/engineering/RELIABILITY.md. */
 
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import type { Finding } from "./experiment.ts";
@@ -31,14 +31,18 @@ const resultSchema = z.object({
 });
 type Result = z.infer<typeof resultSchema>;
 
-export function keepResult(result: Result): void {
-  mkdirSync(RESULTS, { recursive: true });
-  writeFileSync(join(RESULTS, `${result.name}.json`), `${JSON.stringify(result, null, 2)}\n`);
+/** Returns false if the stored result is of a longer run, which stays unless it is replaced on purpose. */
+export function keepResult(result: Result, { replace }: { replace: boolean }, directory = RESULTS): boolean {
+  const file = join(directory, `${result.name}.json`);
+  if (!replace && existsSync(file) && readResult(file).scale > result.scale) return false;
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(file, `${JSON.stringify(result, null, 2)}\n`);
+  return true;
 }
 
 /** Adds the findings of the stored run that this one has not repeated; each names the run it is from. */
 export function withEarlierFindings(result: Result): Result {
-  const stored = readResult(`${result.name}.json`);
+  const stored = readResult(join(RESULTS, `${result.name}.json`));
   const from = `From \`${stored.command}\`, ${stored.date}, commit ${stored.commit}.`;
   const kept = stored.findings
     .filter(({ promise }) => !result.findings.some((finding) => finding.promise === promise))
@@ -46,7 +50,7 @@ export function withEarlierFindings(result: Result): Result {
   return { ...result, findings: [...result.findings, ...kept] };
 }
 
-const readResult = (name: string): Result => resultSchema.parse(JSON.parse(readFileSync(join(RESULTS, name), "utf8")));
+const readResult = (file: string): Result => resultSchema.parse(JSON.parse(readFileSync(file, "utf8")));
 
 export const tableOf = (findings: readonly Finding[]): string =>
   [
@@ -64,7 +68,7 @@ export function renderReliability(): void {
   const results = readdirSync(RESULTS)
     .filter((name) => name.endsWith(".json"))
     .toSorted()
-    .map(readResult);
+    .map((name) => readResult(join(RESULTS, name)));
   writeFileSync(DOCUMENT, [INTRODUCTION, ...results.map(section)].join("\n\n") + "\n");
 }
 
@@ -72,7 +76,7 @@ const INTRODUCTION = `# Reliability
 
 Every row was measured with the command above its table; only \`npm run lab\` writes this page. Gemini is simulated, and the simulator's ledger of accepted starts shows what was paid. Most experiments run the built program, or a build with named kill points; \`fuzz\`, \`parsing-time\`, \`mutation\`, the faults and the n-th write of \`disk\` run the sources in one process. \`npm test\` and \`npm run test:long\` together run short versions of all experiments except \`mutation\`, and the seeded histories of \`test/simulation\`. Experiments are repeated at full length when what they measure has changed, not with every commit: each table names its own.
 
-Open: the run of \`fuzz\` was interrupted after four of its sixteen targets, those with the latest corrections. Their rows are copied from its output; the lab has written all others itself. The other targets had a million inputs each in earlier runs, which are not in the table, without a finding, except for one in \`config\` that was a mistake of the target: the table shows those of a short run, and none for HTML pages, robots.txt and pictures. What \`fuzz\` and \`parsing-time\` found before is corrected, with tests: answers full of quotes whose repair took minutes, white space in cells of tables, sources nested thousands of times in a damaged table, long claims whose comparison took seconds, labels that ended in half a character, an image in what looked like an address, and patterns that exceeded the stack on megabytes of empty lines, nested lists, one string or one key. \`kills\` ran before starts could have a plan, follow-ups or material; the short version in \`npm run test:long\` has run since. \`mutation\` runs each module's fast in-process tests on SQLite only, so mistakes that only PostgreSQL or several processes would show count as survivors. The limits of \`soak\` (warm-up, noise, descriptors) and of the first message in \`long-run\` (1 s, now 2 s) were widened after shorter runs had missed them.
+\`mutation\` runs each module's fast in-process tests on SQLite only, so mistakes that only PostgreSQL or several processes would show count as survivors. The limits of \`soak\` (warm-up, noise, descriptors) and of the first message in \`long-run\` (1 s, now 2 s) were widened after shorter runs had missed them.
 
 Not promised: exactly one start at Google in every case (its API has no idempotency key), stopping a run whose id was never received, searches through the Gemini CLI after the client is closed, protection from other programs of the same user, the truth of web content.`;
 

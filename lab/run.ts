@@ -1,7 +1,8 @@
 /**
  * Runs the long experiments: `npm run lab [-- name …] [--scale 0.01] [--seed 1]`. Prints a table and writes it, with
  * date, commit and machine, to docs/engineering/RELIABILITY.md, beside the results of other experiments.
- * `fuzz --only claims` repeats one target and keeps the rows of the others.
+ * `fuzz --only claims` repeats one target and keeps the rows of the others. A run that is shorter than the stored one is
+ * only printed, unless `--replace` is given.
  */
 
 import { parseArgs } from "node:util";
@@ -32,6 +33,7 @@ const { values, positionals } = parseArgs({
     scale: { type: "string", default: "1" },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     only: { type: "string", multiple: true },
+    replace: { type: "boolean", default: false },
   },
 });
 
@@ -61,7 +63,8 @@ for (const name of chosen) {
   const parts = (only ?? []).map((part) => ` --only "${part}"`).join("");
   const command = `npm run lab -- ${name} --scale ${setting.scale} --seed ${setting.seed}${parts}`;
   const result = { name, about, covers, ...circumstances(), command, scale: setting.scale, seconds, findings };
-  keepResult(only === undefined ? result : withEarlierFindings(result));
+  const isKept = keepResult(only === undefined ? result : withEarlierFindings(result), values);
+  if (!isKept) print("The stored result is of a longer run and stays; --replace replaces it.");
   print(`${tableOf(findings)}\n`);
   if (findings.some(({ met }) => !met)) process.exitCode = 1;
 }

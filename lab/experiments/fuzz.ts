@@ -7,7 +7,9 @@ import type { FuzzTarget } from "../../test/fuzz/target.ts";
 import { TARGETS } from "../../test/fuzz/targets.ts";
 import { type Experiment, type Finding, type LabSetting, scaled } from "../experiment.ts";
 
-const INPUTS = 1_000_000;
+/** All targets together, in as many processes as lanes. */
+const MINUTES = 60;
+const LANES = 2;
 /** A single input that needs more ends the process, which counts as a crash. */
 const HEAP_MB = 256;
 /** Far above what a thousand inputs take. */
@@ -18,7 +20,7 @@ export const fuzz: Experiment = {
   name: "fuzz",
   about:
     "Every parser of untrusted text receives damaged seeds, words of its grammar, long repetitions and random text (fast-check), and every result is checked against all promises; an input may take a second of CPU time, and the process of a target 256 MB of heap.",
-  minutes: 60,
+  minutes: MINUTES,
   covers: "T15, T16, T24",
   run: async (setting) => {
     const { only } = setting;
@@ -31,7 +33,7 @@ export const fuzz: Experiment = {
         findings.push(await fuzzOne(next, setting));
       }
     };
-    await Promise.all([lane(), lane()]);
+    await Promise.all(Array.from({ length: LANES }, lane));
     return findings.toSorted((a, b) => a.promise.localeCompare(b.promise));
   },
 };
@@ -45,22 +47,22 @@ const progress = z.object({
 type Progress = z.infer<typeof progress>;
 
 async function fuzzOne(target: FuzzTarget, setting: LabSetting): Promise<Finding> {
-  const inputs = scaled(setting, INPUTS);
-  const { checked, outcomes, done, failure } = await runChild(target, { inputs, seed: setting.seed });
+  const seconds = scaled(setting, (MINUTES * 60 * LANES) / TARGETS.length);
+  const { checked, outcomes, done, failure } = await runChild(target, { seconds, seed: setting.seed });
   const end = failure === undefined ? (done ? "no broken promise" : "the process died or hung") : "a broken promise";
   const measured = `${checked} inputs, ${outcomes} kinds of outcome, ${end}`;
   setting.print(`${target.name}: ${measured}${failure === undefined ? "" : `\n${failure}`}`);
   return {
     promise: `${target.name}: no broken promise, crash or hang, bounded memory`,
-    target: `${inputs} inputs, no broken promise`,
+    target: `${seconds} s, no broken promise`,
     measured,
     met: done && failure === undefined,
   };
 }
 
 /** The last report of the process; `done` is false if it died, or was killed after a long silence. */
-function runChild({ name }: FuzzTarget, { inputs, seed }: { inputs: number; seed: number }): Promise<Progress> {
-  const child = fork(CHILD, [name, String(inputs), String(seed)], {
+function runChild({ name }: FuzzTarget, { seconds, seed }: { seconds: number; seed: number }): Promise<Progress> {
+  const child = fork(CHILD, [name, String(seconds), String(seed)], {
     execArgv: ["--disable-warning=ExperimentalWarning", `--max-old-space-size=${HEAP_MB}`],
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
