@@ -16,7 +16,7 @@ const LANES = [1, 2, 3, 4, 5, 6, 7, 8];
 export const kills: Experiment = {
   name: "kills",
   about:
-    "Processes that start, plan, approve, follow, cancel, save and resume runs on one database are killed with kill -9, at fifteen named points and at random times, one to eight at a time. Then processes are suspended (SIGSTOP) between storing a start and sending it, and during the paid request for longer than its time limit, while another process does nothing, marks the start as unknown, cancels or restarts it. Then a worker finishes the remaining runs and the judge compares Google's ledger, the database, the files, the notifications and the processes.",
+    "Processes that start, plan, approve, follow, cancel, save and resume runs, ask follow-ups and tables, and start the runs of a schedule, each within a hard budget, on one database are killed with kill -9, at fifteen named points and at random times, one to eight at a time. Then processes are suspended (SIGSTOP) between storing a start and sending it, and during the paid request for longer than its time limit, while another process does nothing, marks the start as unknown, cancels or restarts it. Then a worker finishes the remaining runs and the judge compares Google's ledger, the database, the files, the notifications and the processes.",
   minutes: 60,
   covers: "I8, P2, P5, O2, T12",
   run: async (setting) => {
@@ -80,6 +80,7 @@ function findingsOf(totals: Record<string, number>, broken: string[], wanted: nu
       `${runs} runs`,
     ),
     none("notifications shown twice", /was announced \d+ times|were shown/, `${notified} shown`),
+    none("spent beyond a hard budget", /hard budget/, `${totals["refused"] ?? 0} refused starts`),
     none("torn files", /torn/, `${files} files`),
     none("broken promises of any kind, including leftovers and integrity_check", /./, "all checks"),
     {

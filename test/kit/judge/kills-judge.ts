@@ -22,6 +22,7 @@ interface StoredRun extends ShowingRun {
   part: string;
   enable_notifications: number;
   completed_at: number | null;
+  schedule_id: string | null;
 }
 
 interface StoredResult {
@@ -83,9 +84,23 @@ export function judge(world: KillWorld): Verdict {
   const paused = world.kills.get("paused") ?? 0;
   const kills = [...world.kills.values()].reduce((sum, some) => sum + some, 0) - paused;
   return {
-    broken: [...broken, ...files.broken, ...judgeLeftovers(world)],
-    counts: { kills, paused, ...counts, files: files.whole },
+    broken: [...broken, ...files.broken, ...judgeBudget(world), ...judgeLeftovers(world)],
+    counts: { kills, paused, ...counts, refused: world.refused, ...repertoireOf(stored.runs), files: files.whole },
   };
+}
+
+/** That no kind of start is missing is seen in the counts. */
+const repertoireOf = (runs: StoredRun[]): Record<string, number> => ({
+  followups: runs.filter(({ part }) => part === "followup").length,
+  tables: runs.filter(({ part }) => part === "table").length,
+  scheduled: runs.filter(({ schedule_id }) => schedule_id !== null).length,
+});
+
+/** Each process has checked its own hard budget, none of which is above the highest. */
+function judgeBudget({ hardUsd, query }: KillWorld): string[] {
+  const [row] = query<{ micros: number }>("select coalesce(sum(micros), 0) as micros from ledger");
+  const used = (row?.micros ?? 0) / 1_000_000;
+  return hardUsd > 0 && used > hardUsd ? [`The starts used ${used} dollars of a hard budget of ${hardUsd}.`] : [];
 }
 
 /** Money, ends and notifications. */
@@ -201,9 +216,11 @@ function judgeEnds({ gemini, accepted }: Records, { runs, results, searchable }:
 }
 
 /** Each end is announced at most once; what is marked as sent was shown. */
-function judgeNotifications(world: Records, { runs, notices: rows }: Stored) {
+function judgeNotifications(world: Records, { runs, notices }: Stored) {
   const broken: string[] = [];
-  const lines = world.notified();
+  const [rows, lines] = [notices.filter(isOfRun), world.notified().filter((line) => !line.startsWith(OF_BUDGET))];
+  const ofBudgets = world.notified().length - lines.length;
+  if (ofBudgets > notices.length - rows.length) broken.push(`${ofBudgets} notifications of budgets were shown.`);
   let lost = 0;
   for (const row of rows) {
     const { task_id, sent_at, claimed_at } = row;
@@ -229,6 +246,10 @@ function judgeNotifications(world: Records, { runs, notices: rows }: Stored) {
   return { broken, shown: lines.length, lost };
 }
 
+/** The notification of a budget names no run. */
+const OF_BUDGET = "Research Budget | ";
+const isOfRun = ({ kind }: StoredNotice): boolean => kind !== "budget";
+
 const timesShown = (lines: string[], { kind, task_id }: StoredNotice): number =>
   lines.filter((line) => {
     // Of the search of a schedule.
@@ -250,6 +271,7 @@ export function judgeLostNotifications(world: KillWorld): string[] {
   const started = world.query<{ process_id: string; pid: number }>("select * from started_processes");
   const pidOf = new Map(started.map(({ process_id, pid }) => [process_id, pid]));
   return notices
+    .filter(isOfRun)
     .filter((notice) => timesShown(lines, notice) === 0)
     .filter(({ claimed_by }) => !world.killed.has(pidOf.get(claimed_by ?? "") ?? 0))
     .map(({ task_id }) => `The end of run ${task_id} was not announced, although no process was killed meanwhile.`);

@@ -35,6 +35,7 @@ export interface KillPlan {
 export async function killAll(world: KillWorld, plan: KillPlan): Promise<void> {
   await prepare(world);
   await planOnce(world);
+  await schedule(world);
   const named = Object.entries(KILL_POINTS).flatMap(([trigger, points]) =>
     points.map((point) => ({ trigger, point }) as Kill),
   );
@@ -81,6 +82,45 @@ async function planOnce(world: KillWorld): Promise<void> {
   await child.ended;
 }
 
+const SCHEDULED = "What is new about heat pumps?";
+
+/** A schedule far in the future; `makeDue` brings its occurrences. */
+async function schedule(world: KillWorld): Promise<void> {
+  const child = world.begin();
+  const rule = { action: "create", every: "month", time_zone: "Europe/Berlin", budget_usd: 10_000 };
+  const answer = await child.call("schedule_research", { ...rule, query: SCHEDULED });
+  if (answer?.success !== true) throw new Error(`The schedule was not made: ${JSON.stringify(answer?.error)}`);
+  child.closeStdin();
+  await child.ended;
+}
+
+/** An occurrence is one decision, however many processes find it due; one that nobody has claimed yet stays one. */
+async function makeDue(world: KillWorld): Promise<void> {
+  const due = Date.now() - 86_400_000;
+  const waiting = "update schedules set next_at = ? where next_at > ? returning schedule_id";
+  // Later than the last one, or it would be passed over as over already.
+  if (world.query(waiting, due + (occurrences += 1), Date.now()).length === 0) return;
+  world.user.askAgain({ subject: SCHEDULED, accepted: occurrences });
+}
+
+let occurrences = 0;
+
+/** What may be reserved at once by processes that are killed at random: about one start. */
+const ROOM_USD = 6;
+/** So that others reach their named point. */
+const NAMED_ROOM_USD = 400;
+
+/** All processes have a hard budget, which no kill may exceed: what is used by now, and some room. */
+function hardBudget(world: KillWorld, roomUsd: number): Record<string, string> {
+  const usd = Math.ceil(usedUsd(world)) + roomUsd;
+  world.hardUsd = Math.max(world.hardUsd, usd);
+  return { BUDGET_DAY_USD: `${usd}/${usd}` };
+}
+
+const usedUsd = (world: KillWorld): number =>
+  (world.query<{ micros: number }>("select coalesce(sum(micros), 0) as micros from ledger")[0]?.micros ?? 0) /
+  1_000_000;
+
 async function runUntilKilled(world: KillWorld, kill: Kill): Promise<string> {
   const { random } = world;
   const point = kill.trigger === "random" ? undefined : kill.point;
@@ -89,6 +129,7 @@ async function runUntilKilled(world: KillWorld, kill: Kill): Promise<string> {
   const child = world.begin({
     ...(asWorker ? { args: ["worker"] } : {}),
     failpoint: point === undefined ? undefined : `${point}:${pass}`,
+    env: hardBudget(world, point === undefined ? ROOM_USD : NAMED_ROOM_USD),
   });
   // Random kills also hit the start of a process; a named point is given its time after it, on a busy machine too.
   if (kill.trigger !== "random") await child.ready;
@@ -122,7 +163,7 @@ async function act(world: KillWorld, child: ProductProcess, trigger: KillTrigger
       return;
     case "random": {
       const actions = [startOne, startOne, startOne, startTwin, startAndCancel, save, resume];
-      actions.push(startPlan, decideOnPlan, decideOnPlan, cancelAny);
+      actions.push(startPlan, decideOnPlan, decideOnPlan, cancelAny, askFollowup, askFollowup, makeDue);
       const some = actions.toSorted(() => random() - 0.5).slice(0, 1 + Math.floor(random() * 4));
       await Promise.all(some.map((action) => action(world, child)));
     }
@@ -139,7 +180,8 @@ export async function start(
   options: { plan?: boolean } = {},
 ): Promise<string | undefined> {
   const answer = await child.call("start_deep_research", { query, ...options });
-  const { task_id: taskId, success, joined } = answer ?? {};
+  const { task_id: taskId, success, joined, error } = answer ?? {};
+  if (error?.code === "BUDGET_EXCEEDED") world.refused += 1;
   if (taskId === undefined) return undefined;
   world.returned.add(taskId);
   // A call that joins a start in flight returns its id before the outcome is known.
@@ -161,6 +203,16 @@ export async function startAndCancel(world: KillWorld, child: ProductProcess): P
   if (taskId === undefined) return;
   const save_partial = world.random() < 0.5;
   await Promise.all([1, 2].map(() => child.call("cancel_research", { task_id: taskId, save_partial })));
+}
+
+/** A further question about a finished run, or a table of it, in two windows at once, which is one decision. */
+async function askFollowup(world: KillWorld, child: ProductProcess): Promise<void> {
+  const taskId = completedRun(world);
+  if (taskId === undefined) return;
+  const table = world.random() < 0.5 ? { columns: ["Maker"] } : {};
+  const input = { task_id: taskId, question: fresh("makers"), wait: false, ...table };
+  const answers = await Promise.all([1, 2].map(() => child.call("ask_followup", input)));
+  for (const answer of answers) if (answer?.task_id !== undefined) world.returned.add(answer.task_id);
 }
 
 const startPlan = async (world: KillWorld, child: ProductProcess): Promise<void> =>

@@ -26,6 +26,9 @@ export interface KillWorld {
   /** What the user decided in all processes. */
   user: User;
   kills: Map<string, number>;
+  /** Starts that a hard budget refused, and the highest one of all processes; 0: they have none. */
+  refused: number;
+  hardUsd: number;
   /** Process ids, as the operating system assigns them, of the killed processes. */
   killed: Set<number>;
   begin(options?: Partial<Omit<ProcessOptions, "build">>): ProductProcess;
@@ -67,6 +70,7 @@ export async function openKillWorld(options: KillWorldOptions = {}): Promise<Kil
     RESEARCH_POLL_INTERVAL_MS: "100",
     RESEARCH_MAX_RPS: "100",
     RESEARCH_REPORTS_DIR: reportsDir,
+    GEMINI_SEARCH_TOOLS: "all",
     NODE_COMPILE_CACHE: COMPILE_CACHE,
     ...options.env,
   };
@@ -93,6 +97,8 @@ export async function openKillWorld(options: KillWorldOptions = {}): Promise<Kil
     accepted: new Set(),
     user,
     kills: new Map(),
+    refused: 0,
+    hardUsd: 0,
     killed,
     begin: (options = {}) => {
       const started = startProcess({ ...options, build, env: { ...env, ...options.env } });
