@@ -5,10 +5,19 @@
 
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startSimulator } from "../../simulator/server.ts";
-import { type Interactions, openResearch, SLOW, startRun, statusOf, untilStatus } from "../kit/server/research.ts";
-import { temporaryDirectory } from "../kit/server/server.ts";
+import {
+  type Interactions,
+  openResearch,
+  QUERY,
+  type ResearchScene,
+  SLOW,
+  startRun,
+  statusOf,
+  untilStatus,
+} from "../kit/server/research.ts";
+import { type RunningServer, temporaryDirectory } from "../kit/server/server.ts";
 import { waitFor } from "../kit/wait-for.ts";
 
 const RESULTS = "get_research_results";
@@ -16,6 +25,17 @@ const WHY_PARTIAL = (message: string): string =>
   `The run failed before its report was complete (RESEARCH_FAILED): ${message}`;
 
 describe("an end at Google", () => {
+  const endings: (() => Promise<void> | void)[] = [];
+  let scene: ResearchScene;
+  let server: RunningServer;
+  beforeAll(async () => {
+    scene = await openResearch({ onTestFinished: (end: () => Promise<void> | void) => void endings.unshift(end) });
+    server = await scene.server();
+  });
+  afterAll(async () => {
+    for (const end of endings) await end();
+  });
+
   test.for<[string, string, boolean, Interactions]>([
     ["failed", "The research failed at Google.", false, {}],
     ["failed", "The research failed at Google.", true, { text: "half" }],
@@ -30,10 +50,9 @@ describe("an end at Google", () => {
       false,
       { text: "none" },
     ],
-  ])("with status `%s` is a failed run: %s (text: %s) (K2, P1)", async ([status, message, hasText, more], context) => {
-    const scene = await openResearch(context, { duration_ms: 0, status, ...more });
-    const server = await scene.server();
-    const task_id = await startRun(server);
+  ])("with status `%s` is a failed run: %s (text: %s) (K2, P1)", async ([status, message, hasText, more]) => {
+    scene.play({ duration_ms: 0, status, ...more });
+    const task_id = await startRun(server, `${QUERY} ${JSON.stringify([status, hasText, more])}`);
     const ended = await untilStatus(server, task_id, "failed");
     expect(ended).toMatchObject({ error: { code: "RESEARCH_FAILED", message } });
     expect(ended["progress"]).toBeLessThan(100);
@@ -62,11 +81,10 @@ describe("an end at Google", () => {
     ["cancelled", "cancelled", {}],
   ])(
     "with status `%s`, a %s run, and less text (%j) than a poll has shown keeps that text (S1)",
-    async ([status, ended, more], context) => {
+    async ([status, ended, more]) => {
       const draft = `# Lakes\n\n${"The lake of Kestria is 214 metres deep. ".repeat(30)}`;
-      const scene = await openResearch(context, { ...SLOW, status, draft, ...more });
-      const server = await scene.server();
-      const task_id = await startRun(server);
+      scene.play({ ...SLOW, status, draft, ...more });
+      const task_id = await startRun(server, `${QUERY} ${JSON.stringify([status, more])}`);
       await waitFor(() =>
         expect(scene.sql("select 1 from research_results where task_id = ?", task_id)).toHaveLength(1),
       );
@@ -78,16 +96,15 @@ describe("an end at Google", () => {
     },
   );
 
-  test("by a cancel is a cancelled run; an unknown status is no end (P1)", async (context) => {
-    const scene = await openResearch(context, {
+  test("by a cancel is a cancelled run; an unknown status is no end (P1)", async () => {
+    scene.play({
       duration_ms: 0,
       create: [{ life: { status: "cancelled" } }, { life: { status: "hibernating" } }],
     });
-    const server = await scene.server();
     const cancelled = await startRun(server, "First question");
     const sleeping = await startRun(server, "Second question");
     await untilStatus(server, cancelled, "cancelled");
-    const [, second] = scene.gemini.ledger.acceptedStarts();
+    const second = scene.gemini.ledger.acceptedStarts().at(-1);
     await waitFor(() => expect(scene.gemini.ledger.trafficOf(second?.id ?? "").polls.length).toBeGreaterThan(3));
     expect(await statusOf(server, sleeping)).toMatchObject({ status: "running_async" });
     const { structured } = await server.call(RESULTS, { task_id: sleeping });

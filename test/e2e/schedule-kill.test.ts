@@ -10,7 +10,7 @@ import { waitFor } from "../kit/wait-for.ts";
 
 const RESEARCH = "What is new about heat pumps?";
 const SEARCH = "What does a heat pump cost today?";
-const RANDOM_ROUNDS = atLength({ short: 4, long: 40 });
+const RANDOM_ROUNDS = atLength({ short: 2, long: 40 });
 const SOON = { timeout: 60_000, interval: 100 };
 
 interface ScheduledRun {

@@ -5,7 +5,7 @@ import type { SQLInputValue } from "node:sqlite";
 import { expect, type TestContext } from "vitest";
 import type { ScenarioInput } from "../../../simulator/scenario.ts";
 import { copyTemplate, sqlOn } from "../store/databases.ts";
-import { openScene, type Scene } from "./scene.ts";
+import { type Ending, openScene, type Scene } from "./scene.ts";
 import type { RunningServer, ToolResult } from "./server.ts";
 import { waitFor } from "../wait-for.ts";
 
@@ -41,10 +41,7 @@ const scenarioOf = (interactions: Interactions): ScenarioInput => ({
   interactions: { speed: SPEED, ...USAGE_AT_ONCE, ...interactions },
 });
 
-export async function openResearch(
-  context: Pick<TestContext, "onTestFinished">,
-  interactions: Interactions = {},
-): Promise<ResearchScene> {
+export async function openResearch(context: Ending, interactions: Interactions = {}): Promise<ResearchScene> {
   const scene = await openScene(context, scenarioOf(interactions));
   copyTemplate(scene.configDir);
   const env = { ...scene.env, ...QUICK };
