@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import type { SQLInputValue } from "node:sqlite";
-import { expect, type TestContext } from "vitest";
+import { expect } from "vitest";
 import type { ScenarioInput } from "../../../simulator/scenario.ts";
 import { copyTemplate, sqlOn } from "../store/databases.ts";
 import { type Ending, openScene, type Scene } from "./scene.ts";
