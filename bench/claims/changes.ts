@@ -90,8 +90,9 @@ export function otherName(names: readonly string[], page: string, random: () => 
 export function otherNumber(digits: string, random: () => number): string {
   const step = 1 + Math.floor(random() * 8);
   if (/^\d{4}$/.test(digits)) return String(Number(digits) - step);
-  const first = (Number(digits[0]) + step) % 10;
-  return `${first === 0 ? 1 : first}${digits.slice(1)}`;
+  const at = random() < 0.5 ? 0 : digits.length - 1;
+  const digit = (Number(digits[at]) + step) % 10;
+  return `${digits.slice(0, at)}${at === 0 && digit === 0 ? 1 : digit}${digits.slice(at + 1)}`;
 }
 
 const MIN_SHARED = 0.5;

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { compareClaims, comparePage } from "./compare-page.ts";
+import { compareReports } from "./compare-reports.ts";
 import { disagreement } from "./conflict.ts";
 import { quantitiesIn } from "./figures.ts";
+import { splitClaims } from "./split-claims.ts";
 
 const claim = (text: string, context: string[] = []) => ({ text, context });
 
@@ -71,6 +73,33 @@ test.for([
   const { verdict, pageSays, passage } = comparePage(claim(text), { ...PAGE, blocks });
   expect([verdict, pageSays]).toEqual(["conflict", says]);
   expect(passage).toContain(says);
+});
+
+test.for([
+  ["another decimal", "revenue of 4.2 billion euros", "revenue of 4.3 billion euros", "conflict"],
+  ["further digits", "revenue of 4.2 billion euros", "revenue of 4.18 billion euros", "likely"],
+  ["a figure with a zero", "420 homes", "412 homes", "conflict"],
+  ["a rounded figure", "400 homes", "412 homes", "not_found"],
+  ["a figure that is called rounded", "about 400 homes", "412 homes", "likely"],
+  ["a figure that is called rounded and is not", "about 300 homes", "412 homes", "not_found"],
+  ["a limit that holds", "more than 400 homes", "412 homes", "likely"],
+  ["a lower limit that does not hold", "more than 500 homes", "412 homes", "conflict"],
+  ["an upper limit that does not hold", "no more than 400 homes", "412 homes", "conflict"],
+  ["the opposite limit", "more than 400 homes", "less than 400 homes", "not_found"],
+  ["a day that the page does not name", "homes on 3 May 2024", "homes in 2024", "not_found"],
+  ["a year of which the page names the day", "homes in 2024", "homes on 3 May 2024", "likely"],
+])("a figure counts as precise as it is written: %s (W2)", ([, said = "", stated = "", verdict]) => {
+  const sentence = (figure: string, total = "") =>
+    `The company Norda reported for its industrial division in Lund a ${total}volume of work with ${figure}.`;
+  const page = { title: "", blocks: [sentence(stated, "total ")] };
+  expect(comparePage(claim(sentence(said)), page).verdict).toBe(verdict);
+});
+
+test("a figure that a newer report rounds otherwise is a change (W11)", async () => {
+  const claimsOf = (figure: string) =>
+    splitClaims({ report: `The division in Lund had revenue of ${figure} billion euros in that year.`, sources: [] });
+  const changes = await compareReports({ before: claimsOf("4.2"), now: claimsOf("4.3") }, new AbortController().signal);
+  expect(changes).toMatchObject({ changed: [{ said: "4.2 billion euros" }], added: [], gone: [] });
 });
 
 test.for([

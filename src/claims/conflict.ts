@@ -4,7 +4,7 @@
  * is no conflict.
  */
 
-import { type DateMention, figuresIn, includesDate, type Quantity } from "./figures.ts";
+import { type DateMention, figuresIn, includesDate, isRounded, type Quantity } from "./figures.ts";
 import { areOpposites, hasOtherDirection, hasOtherNegation, isGerman, isNegation } from "./language.ts";
 import { type PageIndex, rarity, readable } from "./page-index.ts";
 import { sentencesIn } from "./split/drafts.ts";
@@ -48,13 +48,17 @@ interface Statement {
   dates: DateMention[];
 }
 
-/** Words with which a figure is a limit or an estimate, directly before it. */
-const INEXACT =
-  /(?:about|around|approximately|roughly|some|nearly|almost|over|under|above|below|than|least|most|up to|exceeding|close to|rund|etwa|circa|ca\.?|knapp|fast|über|unter|mehr als|mindestens|höchstens|bis zu|environ|près de|plus de|moins de|au moins|jusqu'à|約|およそ|以上|未満)\s*[~≈$€£¥]?$|[~≈<>≥≤]\s?$/iu;
+/** Directly before a figure, or after it. */
+const LIMITS = {
+  min: /(?<!\p{L})(?:(?<!(?:no|not|nicht) )(?:more|greater|higher|mehr|plus) (?:than|als|de|d')|(?:no|not) (?:less|fewer) than|over|above|exceeding|at least|über|mindestens|au moins)\s*[$€£¥]?$|[>≥]\s*[$€£¥]?$|^\p{Script=Han}?以上/iu,
+  max: /(?<!\p{L})(?:(?:no|not) more than|nicht mehr als|(?<!(?:no|not|nicht) )(?:less|fewer|lower|weniger|moins) (?:than|als|de|d')|under|below|at most|up to|unter|höchstens|bis zu|jusqu'à)\s*[$€£¥]?$|[<≤]\s*[$€£¥]?$|^\p{Script=Han}?(?:以下|未満)/iu,
+} as const;
+const ESTIMATE =
+  /(?<!\p{L})(?:about|around|approximately|roughly|some|nearly|almost|close to|rund|etwa|circa|ca\.?|knapp|fast|environ|près de)\s*[$€£¥]?$|[約~≈]\s*[$€£¥]?$|およそ$/iu;
 
 interface Amount extends Quantity {
-  /** A limit or an estimate. */
-  isInexact: boolean;
+  limit: keyof typeof LIMITS | undefined;
+  isEstimate: boolean;
   /** `by 5 percent` is no other figure than `to 95 percent`. */
   isChange: boolean;
   /** The word that follows. */
@@ -69,10 +73,14 @@ function readStatement(written: string): Statement {
     words,
     dates,
     quantities: quantities.map((quantity) => {
-      const before = text.slice(Math.max(0, quantity.start - MAX_WORDS_BEFORE), quantity.start);
+      const before = text.slice(Math.max(0, quantity.start - MAX_CHARACTERS_BEFORE), quantity.start);
+      const after = text.slice(quantity.end, quantity.end + MAX_CHARACTERS_BEFORE);
+      const isEstimate = ESTIMATE.test(before);
       return {
         ...quantity,
-        isInexact: INEXACT.test(before),
+        precision: isEstimate ? roundest(quantity) : quantity.precision,
+        isEstimate,
+        limit: (["min", "max"] as const).find((limit) => LIMITS[limit].test(before) || LIMITS[limit].test(after)),
         isChange: /(?<!\p{L})(?:by|um|(?:augment|progress|baiss|recul)\p{L}+ de)\s$/iu.test(before),
         counted: words.find(({ start }) => start >= quantity.end)?.key,
       };
@@ -80,30 +88,32 @@ function readStatement(written: string): Statement {
   };
 }
 
+/** Its trailing zeros are no digits: 100 for `about 400`. */
+const roundest = ({ value, precision }: Quantity): number =>
+  Math.max(precision, 10 ** (/0*$/.exec(String(Math.round(value)))?.[0].length ?? 0));
+
 /** Whether the sentence has every figure and date of the claim, with their units. */
 export function hasFigures(claim: string, sentence: string): boolean {
   const [own, other] = [readStatement(claim), readStatement(sentence)];
   const units = new Set(other.quantities.map(({ unit }) => unit));
   const hasUnits = own.quantities.every(({ unit }) => unit === "" || units.has(unit));
-  return hasUnits && missingFigures(own, other).length + missingDates(own, other).length === 0;
+  return hasUnits && missingFigures(own, other, says).length + missingDates(own, other).length === 0;
 }
 
-const missingFigures = (own: Statement, other: Statement): Amount[] =>
-  own.quantities.filter((one) => !other.quantities.some((two) => isCompatible(one, two)));
+const missingFigures = (own: Statement, other: Statement, isSame: (one: Amount, two: Amount) => boolean): Amount[] =>
+  own.quantities.filter((one) => !other.quantities.some((two) => isSame(one, two)));
 
+/** The page may be more precise than the claim. */
 const missingDates = (own: Statement, other: Statement): DateMention[] =>
-  own.dates.filter((one) => !other.dates.some((two) => includesDate(two, one) || includesDate(one, two)));
+  own.dates.filter((one) => !other.dates.some((two) => includesDate(two, one)));
 
-const MAX_WORDS_BEFORE = 14;
-const EXACT = 1e-9;
+const MAX_CHARACTERS_BEFORE = 16;
 
 /** Why a quotation cannot support a claim; undefined if nothing speaks against it, which alone is no support. */
 export function disagreement(claim: string, quote: string): string | undefined {
   if (quote === claim) return undefined;
   const [own, other] = [readStatement(claim), readStatement(quote)];
-  const isSame = (one: Amount, two: Amount): boolean =>
-    one.unit === two.unit && Math.abs(one.value - two.value) <= EXACT * Math.abs(one.value);
-  if (!own.quantities.every((one) => other.quantities.some((two) => isSame(one, two)))) {
+  if (missingFigures(own, other, (one, two) => one.unit === two.unit && says(one, two)).length > 0) {
     return "A figure of the claim is not in the quotation.";
   }
   // A quotation without a date may come from a page that states it elsewhere.
@@ -236,7 +246,7 @@ function missingParts(own: Statement, other: Statement): Part[] {
   const ownKeys = new Set(own.words.map(({ key }) => key));
   const keys = new Set(other.words.map(({ key }) => key));
   return [
-    ...missingFigures(own, other).map((figure): Part => ({
+    ...missingFigures(own, other, maySay).map((figure): Part => ({
       about: "figure",
       words: wordsWithin(own.words, figure),
       replacements: () => other.quantities.filter((each) => isComparable(figure, each) && countsSame(figure, each)),
@@ -266,21 +276,32 @@ function missingParts(own: Statement, other: Statement): Part[] {
   ];
 }
 
-const ROUNDING = 0.03;
-const ESTIMATE = 0.25;
+const hasSameUnit = (one: Amount, two: Amount): boolean => one.unit === two.unit || one.unit === "" || two.unit === "";
 
-/** Equal, rounded, or not exact enough to differ. */
-function isCompatible(one: Amount, two: Amount): boolean {
-  if (one.unit !== two.unit && one.unit !== "" && two.unit !== "") return false;
-  const isRound = [one, two].some(({ value }) => value >= 100 && Math.round(value) % 10 === 0);
-  const tolerance = one.isInexact || two.isInexact ? ESTIMATE : isRound ? ROUNDING : EXACT;
-  return Math.abs(one.value - two.value) <= tolerance * Math.max(Math.abs(one.value), Math.abs(two.value));
+/** Nobody says "more than 400" of 5,000. */
+const MAX_BEYOND = 0.25;
+
+const isBeyond = (one: Amount, two: Amount): boolean =>
+  one.limit === "min" ? two.value >= one.value : two.value <= one.value;
+
+/** Whether the page's figure is the claim's, or rounded, or within the claim's limit. */
+function says(one: Amount, two: Amount): boolean {
+  if (!hasSameUnit(one, two)) return false;
+  if (one.limit !== undefined && two.limit === undefined) {
+    return isBeyond(one, two) && Math.abs(one.value - two.value) <= MAX_BEYOND * Math.abs(two.value);
+  }
+  const isOpposite = one.limit !== undefined && one.limit !== two.limit;
+  return !isOpposite && isRounded(one, two);
 }
+
+/** A claim without "about" may still have rounded the figure, which is no conflict. */
+const maySay = (one: Amount, two: Amount): boolean => says({ ...one, precision: roundest(one) }, two);
 
 /** Of the same unit, or the same figure in another unit. */
 const isComparable = (one: Amount, two: Amount): boolean =>
   one.isChange === two.isChange &&
-  one.isInexact === two.isInexact &&
+  one.isEstimate === two.isEstimate &&
+  (one.limit === two.limit || (two.limit === undefined && !isBeyond(one, two))) &&
   (two.unit === one.unit || two.value === one.value);
 
 const isSameKind = (one: DateMention | undefined, two: DateMention): boolean =>

@@ -111,9 +111,17 @@ export const includesDate = (page: DateMention, claim: DateMention): boolean =>
 
 export interface Quantity extends Range {
   value: number;
+  /** The unit of its last digit as written: 0.1 billion for `4.2 billion`. */
+  precision: number;
   /** Such as `m`, `percent` or `EUR`; empty for all others, which count what the next word says. */
   unit: string;
 }
+
+const EXACT = 1e-9;
+
+/** Whether one is the other, rounded to the digits that are written. */
+export const isRounded = (one: Pick<Quantity, "value" | "precision">, two: Pick<Quantity, "value" | "precision">) =>
+  Math.abs(one.value - two.value) <= Math.max(one.precision, two.precision) / 2 + EXACT * Math.abs(one.value);
 
 /** Each line has the unit, and further ways to write it. */
 const UNITS = new Map(
@@ -212,13 +220,14 @@ function quantityOf({ 0: whole, index, groups = {} }: RegExpExecArray): Quantity
   const isSign = !/^\p{L}+\s?$/u.test(sign) || sign === sign.toUpperCase();
   const by = (scale ?? short ?? before ?? ja ?? "").toLowerCase();
   const factor = SCALES.get(by) ?? 1;
-  const value = digits === undefined ? wordValue(word) : numberOf(digits, by);
+  const [value, decimals] = digits === undefined ? [wordValue(word), 0] : numberOf(digits, by);
   if (value === undefined) return undefined;
   const name = unit ?? symbol ?? counter ?? (isSign ? sign : "");
   // `One of them` counts nothing.
   if (/^one$/i.test(whole.trim())) return undefined;
   return {
     value: value * factor,
+    precision: factor / 10 ** decimals,
     unit: UNITS.get(name.trim().toLowerCase().replaceAll(/\s/g, "-")) ?? "",
     start: index + (isSign ? 0 : sign.length),
     end: index + whole.length,
@@ -227,13 +236,18 @@ function quantityOf({ 0: whole, index, groups = {} }: RegExpExecArray): Quantity
 
 const wordValue = (word: string): number => NUMBER_WORDS.findIndex((words) => words.includes(word.toLowerCase()));
 
-/** `1.940,5`, `1 940,5` and `1,940.5`: groups of three digits are thousands, unless a scale follows: `1.846 million`. */
-function numberOf(digits: string, scale: string): number | undefined {
+/**
+ * The value and its number of decimals. `1.940,5`, `1 940,5` and `1,940.5`: groups of three digits are thousands, unless a
+ * scale follows: `1.846 million`.
+ */
+function numberOf(digits: string, scale: string): [value: number | undefined, decimals: number] {
   const compact = digits.replaceAll(/[ \u00A0\u202F]/g, "");
   const { whole, decimals = "" } =
     /^(?<whole>[1-9]\d{0,2}(?<point>[.,])\d{3}(?:\k<point>\d{3})*)(?:[.,](?<decimals>\d+))?$/.exec(compact)?.groups ??
     {};
   const isDecimal = scale !== "" && (/^\d+\.\d+$/.test(compact) || /ionen|mio|milliard|mrd/.test(scale));
-  if (whole !== undefined && !isDecimal) return Number(`${whole.replaceAll(/[.,]/g, "")}.${decimals}`);
-  return /^\d+(?:[.,]\d+)?$/.test(compact) ? Number(compact.replace(",", ".")) : undefined;
+  if (whole !== undefined && !isDecimal)
+    return [Number(`${whole.replaceAll(/[.,]/g, "")}.${decimals}`), decimals.length];
+  const plain = /^\d+(?:[.,](?<decimals>\d+))?$/.exec(compact);
+  return [plain === null ? undefined : Number(compact.replace(",", ".")), plain?.groups?.["decimals"]?.length ?? 0];
 }

@@ -1,7 +1,7 @@
 /** The sentences, clauses, table cells and words of a page, read once for all claims that cite it. */
 
 import { type Claim, MAX_CLAIM_CHARACTERS } from "./evidence.ts";
-import { quantitiesIn, type Quantity, unitsIn } from "./figures.ts";
+import { isRounded, quantitiesIn, type Quantity, unitsIn } from "./figures.ts";
 import { sentencesIn } from "./split/drafts.ts";
 import { keysOf, wordsOf } from "./words.ts";
 import type { PageText } from "../pages/page.ts";
@@ -219,5 +219,5 @@ function isSameAmount(claimed: string, { block, value }: Cell): boolean {
 function isOtherAmount(claimed: string, { block, value }: Cell): boolean {
   const [own, stated] = [amountIn(claimed), amountIn(value)];
   if (own === undefined || stated === undefined || SCALED.test(block)) return false;
-  return own.value !== stated.value && (own.unit === stated.unit || own.unit === "" || stated.unit === "");
+  return !isRounded(own, stated) && (own.unit === stated.unit || own.unit === "" || stated.unit === "");
 }
