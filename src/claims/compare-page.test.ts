@@ -162,6 +162,29 @@ test("the words of the page in another order are not likely (W2)", () => {
   expect(comparePage(claim(text), { title: "", blocks }).verdict).toBe("not_found");
 });
 
+describe("a name at the start of a sentence is compared like others (W2)", () => {
+  const page = (...blocks: string[]) => ({ title: "", blocks });
+  const text = "Norda reported record revenue for the fourth quarter of the year.";
+  const stated = "Orbis reported a record revenue for the fourth quarter of the year.";
+
+  test("another name that is known from other sentences is a conflict", () => {
+    const known = page(stated, "Its rival Norda was silent, and so was the owner of Orbis.");
+    expect(comparePage(claim(text), known)).toMatchObject({ verdict: "conflict", pageSays: "Orbis" });
+  });
+
+  test("other claims about the page tell names, too", async () => {
+    const claims = [claim(text), claim("The pump maker Norda and its rival Orbis are in Lund.")];
+    const [compared] = await compareClaims({ page: page(stated), claims }, new AbortController().signal);
+    expect(compared).toMatchObject({ verdict: "conflict", pageSays: "Orbis" });
+  });
+
+  test("a word that may be a name keeps a claim from being likely, one in small letters does not", () => {
+    expect(comparePage(claim(text), page(stated)).verdict).toBe("not_found");
+    const plain = text.replace("Norda", "Yesterday Orbis").replace("quarter of the year", "quarter");
+    expect(comparePage(claim(plain), page(stated, "It was silent until yesterday.")).verdict).toBe("likely");
+  });
+});
+
 test("the words of the page with a negation are not likely (W2)", () => {
   const blocks = ["Walking the dog every morning does not help keep the joints of older people flexible."];
   const text = "Walking the dog every morning keeps the joints of older people flexible.";

@@ -3,6 +3,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { PageText } from "../pages/page.ts";
 import {
+  addLetters,
   comparable,
   compareCell,
   indexPage,
@@ -46,9 +47,11 @@ export async function compareClaims({ page, claims }: ComparisonJob, signal: Abo
   const reading = readPage(page);
   let step = reading.next();
   for (; step.done !== true; step = reading.next()) await pause();
+  const index = step.value;
+  for (const { text } of claims) addLetters(index, text);
   const compared: Comparison[] = [];
   for (const claim of claims) {
-    compared.push(compare(claim, step.value));
+    compared.push(compare(claim, index));
     await pause();
   }
   return compared;

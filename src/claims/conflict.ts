@@ -22,12 +22,12 @@ const MAX_SENTENCES = 6;
 const MAX_SENTENCE_CHARACTERS = 1_200;
 
 export function conflictWith(claim: string, page: PageIndex, nearest: readonly number[]): Conflict | undefined {
-  const own = readStatement(claim);
+  const own = readStatement(claim, page.names);
   for (const at of nearest.slice(0, MAX_SENTENCES)) {
     const passage = page.sentences[at] ?? "";
     // A longer one is a list.
     if (passage.length > MAX_SENTENCE_CHARACTERS) continue;
-    const other = readStatement(passage);
+    const other = readStatement(passage, page.names);
     const missing = missingParts(own, other);
     const found =
       missing.length === 0 ? negationConflict(own, other, page) : replacement({ own, other, missing }, page, at);
@@ -44,6 +44,8 @@ type Ranged = Pick<Quantity, "start" | "end">;
 interface Statement {
   text: string;
   words: Word[];
+  /** Of the page and the claims that cite it (`PageIndex`). */
+  names: ReadonlySet<string>;
   quantities: Amount[];
   dates: DateMention[];
 }
@@ -65,12 +67,13 @@ interface Amount extends Quantity {
   counted: string | undefined;
 }
 
-function readStatement(written: string): Statement {
+function readStatement(written: string, names: ReadonlySet<string> = new Set()): Statement {
   const { text, quantities, dates } = figuresIn(readable(written));
   const words = wordsOf(text);
   return {
     text,
     words,
+    names,
     dates,
     quantities: quantities.map((quantity) => {
       const before = text.slice(Math.max(0, quantity.start - MAX_CHARACTERS_BEFORE), quantity.start);
@@ -97,7 +100,7 @@ export function hasFigures(claim: string, sentence: string): boolean {
   const [own, other] = [readStatement(claim), readStatement(sentence)];
   const units = new Set(other.quantities.map(({ unit }) => unit));
   const hasUnits = own.quantities.every(({ unit }) => unit === "" || units.has(unit));
-  return hasUnits && missingFigures(own, other, says).length + missingDates(own, other).length === 0;
+  return hasUnits && missingFigures(own, other, agrees).length + missingDates(own, other).length === 0;
 }
 
 const missingFigures = (own: Statement, other: Statement, isSame: (one: Amount, two: Amount) => boolean): Amount[] =>
@@ -113,7 +116,7 @@ const MAX_CHARACTERS_BEFORE = 16;
 export function disagreement(claim: string, quote: string): string | undefined {
   if (quote === claim) return undefined;
   const [own, other] = [readStatement(claim), readStatement(quote)];
-  if (missingFigures(own, other, (one, two) => one.unit === two.unit && says(one, two)).length > 0) {
+  if (missingFigures(own, other, (one, two) => one.unit === two.unit && agrees(one, two)).length > 0) {
     return "A figure of the claim is not in the quotation.";
   }
   // A quotation without a date may come from a page that states it elsewhere.
@@ -246,7 +249,7 @@ function missingParts(own: Statement, other: Statement): Part[] {
   const ownKeys = new Set(own.words.map(({ key }) => key));
   const keys = new Set(other.words.map(({ key }) => key));
   return [
-    ...missingFigures(own, other, maySay).map((figure): Part => ({
+    ...missingFigures(own, other, mayAgree).map((figure): Part => ({
       about: "figure",
       words: wordsWithin(own.words, figure),
       replacements: () => other.quantities.filter((each) => isComparable(figure, each) && countsSame(figure, each)),
@@ -285,7 +288,7 @@ const isBeyond = (one: Amount, two: Amount): boolean =>
   one.limit === "min" ? two.value >= one.value : two.value <= one.value;
 
 /** Whether the page's figure is the claim's, or rounded, or within the claim's limit. */
-function says(one: Amount, two: Amount): boolean {
+function agrees(one: Amount, two: Amount): boolean {
   if (!hasSameUnit(one, two)) return false;
   if (one.limit !== undefined && two.limit === undefined) {
     return isBeyond(one, two) && Math.abs(one.value - two.value) <= MAX_BEYOND * Math.abs(two.value);
@@ -295,7 +298,7 @@ function says(one: Amount, two: Amount): boolean {
 }
 
 /** A claim without "about" may still have rounded the figure, which is no conflict. */
-const maySay = (one: Amount, two: Amount): boolean => says({ ...one, precision: roundest(one) }, two);
+const mayAgree = (one: Amount, two: Amount): boolean => agrees({ ...one, precision: roundest(one) }, two);
 
 /** Of the same unit, or the same figure in another unit. */
 const isComparable = (one: Amount, two: Amount): boolean =>
@@ -337,10 +340,13 @@ const countsSame = (one: Amount, two: Amount): boolean => one.unit !== "" || one
 
 /** Stretches of capitalised words. */
 function namesIn(statement: Statement, isWanted: (word: Word) => boolean): Word[][] {
-  const { words, text } = statement;
+  const { words, text, names: known } = statement;
   // Every noun has a capital there.
   if (isGerman(text)) return [];
-  const plain = new Set(besidesFigures(words, statement).slice(1));
+  const [first, second, ...others] = besidesFigures(words, statement);
+  // Of a first name and a surname, the surname is compared: elsewhere a title may stand before it.
+  const isName = first !== undefined && known.has(first.key) && second?.isCapitalised !== true;
+  const plain = new Set([isName ? first : undefined, second, ...others]);
   const names: Word[][] = [];
   let last: Word | undefined;
   for (const word of words) {

@@ -42,7 +42,9 @@ export function likenessOf(claim: string, page: PageIndex, nearest: readonly num
     probability >= LIKELY &&
     alignment(content, passage.words).length >= MIN_ORDERED * (content.length - missing.length) &&
     // `C#` is not `C`, and another name is another subject.
-    !missing.some(({ key, start, isCapitalised }) => /[+#]$/.test(key) || (isCapitalised && start > 0)) &&
+    !missing.some(
+      ({ key, start, isCapitalised }) => /[+#]$/.test(key) || (isCapitalised && (start > 0 || !page.small.has(key))),
+    ) &&
     !hasOtherNegation(claim, sentence) &&
     !hasOtherDirection(claim, sentence) &&
     !isTakenBack(passage.at, page) &&

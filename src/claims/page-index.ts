@@ -18,6 +18,10 @@ export interface PageIndex {
   cells: Cell[];
   /** For each word (`keysOf`), the sentences that have it. */
   words: Map<string, number[]>;
+  /** Words (`keysOf`) that the page or a claim has with a small letter. Others may be names at the start of a sentence. */
+  small: Set<string>;
+  /** Words with a capital inside a sentence of the page or of a claim. They are names at the start of one, too. */
+  names: Set<string>;
 }
 
 /** A book has as many characters. All the work on a page is linear in them. */
@@ -39,6 +43,8 @@ export function* readPage(page: PageText): Generator<PageIndex, PageIndex> {
     statements: new Map(),
     cells: [],
     words: new Map(),
+    small: new Set(),
+    names: new Set(),
   };
   addSentence(index, title, 0);
   index.blockTexts.push(comparable(title));
@@ -74,6 +80,17 @@ function addSentence(index: PageIndex, sentence: string, block: number): void {
     if (found === undefined) index.words.set(word, [at]);
     else found.push(at);
   }
+  addLetters(index, sentence);
+}
+
+const SMALL = /(?<![\p{L}\p{N}])\p{Ll}\p{L}+/gu;
+const CAPITALISED = /(?<=[\p{L}\p{N},;)] )\p{Lu}\p{L}+/gu;
+
+export function addLetters({ small, names }: PageIndex, text: string): void {
+  for (const key of keysOf((text.match(SMALL) ?? []).join(" "))) small.add(key);
+  // A title has capitals everywhere, and no full stop.
+  if (!/[.!?]["')\]”]*$/u.test(text)) return;
+  for (const key of keysOf((text.match(CAPITALISED) ?? []).join(" "))) names.add(key);
 }
 
 /** A comma or semicolon between clauses, not inside a number. */
