@@ -14,11 +14,10 @@ import { reportHashOf } from "./claims-of-run.ts";
 import { type DatedEvidence, findEvidence } from "./evidence-store.ts";
 
 /**
- * A claim has the best verdict of its sources: one page that says it is enough. A conflict with another page is listed as
- * a finding of its own.
+ * A claim has the best verdict of its sources: one page that says it is enough, unless another one contradicts it.
  */
 const INFORMATIVE: readonly string[] =
-  "confirmed likely conflict not_found unreadable gone unreachable not_checked".split(" ");
+  "conflict confirmed likely not_found unreadable gone unreachable not_checked".split(" ");
 const rank = (verdict: Verdict): number => INFORMATIVE.indexOf(verdict);
 
 const bestVerdict = (verdicts: readonly Verdict[]): Verdict =>

@@ -13,16 +13,16 @@ test("a page that says 412 where the report says 512 is a conflict, first everyw
   const server = await scene.server({ era: "modern", env });
   const { structured, text } = await server.call("verify_citations", { task_id: taskId });
   expect(structured).toMatchObject({
-    message: "2 of 3 cited sentences are in conflict with a page: 1 confirmed, 1 likely, 0 open.",
-    counts: { confirmed: 1, likely: 1, conflict: 1 },
+    message: "2 of 3 cited sentences are in conflict with a page: 0 confirmed, 1 likely, 0 open.",
+    counts: { likely: 1, conflict: 2 },
     findings: [
       { claim: 1, source: 1, verdict: "conflict", page_says: "412", passage: SENTENCE },
       // Confirmed by one page, and in conflict with the other.
       { claim: 2, source: 1, verdict: "conflict", page_says: "412", passage: SENTENCE },
     ],
   });
-  expect(Object.keys(structured["counts"])).toEqual(["claims", "uncited", "conflict", "likely", "confirmed"]);
-  expect(text).toContain("counts: claims 3, uncited 0, conflict 1, likely 1, confirmed 1");
+  expect(Object.keys(structured["counts"])).toEqual(["claims", "uncited", "conflict", "likely"]);
+  expect(text).toContain("counts: claims 3, uncited 0, conflict 2, likely 1");
   expect(text).toContain("- conflict (claim 1, source 1): The trial covered 512 homes");
   expect(text).toContain("The page says: 412");
   const likely = await server.call("verify_citations", { task_id: taskId, numbers: [1] });
@@ -33,7 +33,11 @@ test("a page that says 412 where the report says 512 is a conflict, first everyw
   ]);
   const results = await server.call("get_research_results", { task_id: taskId });
   const conflict = { source: 1, page_says: "412", passage: SENTENCE };
-  expect(results.structured["citations_checked"]).toMatchObject({ claims: 3, conflicts: [conflict, conflict] });
+  expect(results.structured["citations_checked"]).toMatchObject({
+    claims: 3,
+    conflict: 2,
+    conflicts: [conflict, conflict],
+  });
   expect(results.text).toContain("In conflict with cited pages:\n- Source 1: The trial covered 512 homes");
   expect(results.text).toContain(`The page says “412”. “${SENTENCE}”`);
   const read = await scene.command(["show", taskId], { env });

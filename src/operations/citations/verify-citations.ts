@@ -211,7 +211,6 @@ function findingsIn(
 ) {
   const isShown = (standing: ClaimStanding, pair: CitedPair): boolean => {
     if (numbers !== undefined) return numbers.includes(pair.source);
-    if (pair.verdict === "conflict") return true;
     return standing.verdict === pair.verdict && !NOT_FINDINGS.includes(pair.verdict);
   };
   const pairs = all.flatMap((standing) =>
@@ -264,9 +263,8 @@ function messageFor(
   const cited = all.filter(({ verdict }) => verdict !== undefined);
   if (cited.length === 0) return "This report has no sentence that cites a source, so there is nothing to check.";
   const count = (sought: Verdict): number => cited.filter(({ verdict }) => verdict === sought).length;
-  const conflicts = cited.filter(({ pairs }) => pairs.some(({ verdict }) => verdict === "conflict")).length;
-  const [confirmed, likely] = [count("confirmed"), count("likely")];
-  const open = cited.length - confirmed - likely - count("conflict");
+  const [conflicts, confirmed, likely] = [count("conflict"), count("confirmed"), count("likely")];
+  const open = cited.length - conflicts - confirmed - likely;
   const isOne = conflicts === 1 ? "is" : "are";
   const first =
     conflicts > 0

@@ -44,13 +44,12 @@ export function CitationPanel({ checks }: { checks: CitationChecks }) {
 
 const EXPLANATION = "Fetches the cited pages and compares them with the sentences that cite them.";
 
-/** Sentences by verdict; one that a page contradicts is a conflict, whatever its other sources say. */
 function Counts({ view }: { view: CitationsView }) {
   const { claims, independent_domains: domains, copies } = view;
-  const conflicts = new Set(contradicted(view));
-  const count = (verdict: Verdict): number =>
-    claims.filter((claim) => (conflicts.has(claim) ? "conflict" : claim.verdict) === verdict).length;
-  const found = VERDICTS.map((verdict) => ({ verdict, n: count(verdict) })).filter(({ n }) => n > 0);
+  const found = VERDICTS.map((verdict) => ({
+    verdict,
+    n: claims.filter((claim) => claim.verdict === verdict).length,
+  })).filter(({ n }) => n > 0);
   return (
     <>
       <ul class="row verdict-counts" aria-label="Sentences">
@@ -68,12 +67,10 @@ function Counts({ view }: { view: CitationsView }) {
   );
 }
 
-type Verdict = (typeof VERDICTS)[number];
-
 const MAX_CONFLICTS = 20;
 
-const contradicted = ({ claims }: CitationsView): ClaimView[] =>
-  claims.filter(({ pairs }) => pairs.some(({ verdict }) => verdict === "conflict"));
+export const contradicted = ({ claims }: CitationsView): ClaimView[] =>
+  claims.filter(({ verdict }) => verdict === "conflict");
 
 /** Above the report: leads to the sentences. */
 export function ConflictLine({ checks: { view } }: { checks: CitationChecks }) {
