@@ -56,6 +56,10 @@ export const verdictLabel = (verdict: Verdict): string => verdict.replace("_", "
 export const saysInstead = (says: string | undefined): string | undefined =>
   says === undefined ? undefined : `The page says “${says}”.`;
 
+/** Added to what says that a deep search was verified: its own rounds did not read the pages as a check does. */
+export const laterConflicts = (count = 0): string =>
+  count === 0 ? "" : `; a later check found ${count} ${count === 1 ? "conflict" : "conflicts"}`;
+
 /** What a verdict means, as a sentence. */
 export const VERDICT_MEANINGS: Record<Verdict, string> = {
   confirmed: "The page says this, in the same words.",

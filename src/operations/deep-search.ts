@@ -1,6 +1,7 @@
 /** `deep_search`: searches in several rounds until one confirms the result or the rounds are used up. */
 
 import { z } from "zod";
+import { laterConflicts } from "../claims/evidence.ts";
 import { keepSuggestions } from "../reports/suggestions/keep.ts";
 import { allWarnings } from "../reports/gates/result-gates.ts";
 import { numberSources, unique } from "../reports/report.ts";
@@ -9,6 +10,7 @@ import type { FinishedRun } from "../runs/local/local-run.ts";
 import type { Finding } from "../search/checks/check.ts";
 import type { Round } from "../search/deep.ts";
 import type { Wishes } from "../search/wishes.ts";
+import { checkedCitations } from "./citations/verify-citations.ts";
 import { joinNotes, list, noteSection, searchText, verdictLines, verificationText } from "./parts/answer-text.ts";
 import { wishesIn, wishesOf, withWishes } from "./question/wishes.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, queryField } from "./operation.ts";
@@ -37,6 +39,7 @@ import { type ResultFacts, roundSchema } from "./view/whole-view.ts";
 import { hasHardLimit } from "../costs/budget.ts";
 import { AppError } from "../errors.ts";
 import { findRounds } from "../runs/result-store.ts";
+import type { StoredRun } from "../runs/history/read.ts";
 import { isFinished, type Run, type RunStatus } from "../runs/run.ts";
 
 const MAX_ROUNDS = 20;
@@ -76,12 +79,12 @@ export const deepSearchOperation = defineOperation({
   asksBackend: true,
   task: {
     kind: "deep_search",
-    answer: async (deps, stored) => answerOf(await finishedSearch(deps, stored)),
+    answer: answerOf,
   },
   run: async (deps, { query, max_iterations, ...input }, call) => {
     const maxRounds = max_iterations ?? deps.settings.maxRounds;
     const request = { query, wishes: wishesOf(input), maxRounds, earlier: [] };
-    return answerOf(await finishedSearch(deps, await runDeepSearch(deps, request, call)));
+    return answerOf(deps, await runDeepSearch(deps, request, call));
   },
   toText: ({ result, verified, verified_in_round, verification, incomplete, note, metadata }) => {
     const { rounds, ...rest } = metadata;
@@ -95,16 +98,26 @@ export const deepSearchOperation = defineOperation({
   },
 });
 
-const answerOf = (run: FinishedSearch) => ({
-  success: true,
-  verified: run.verified ?? false,
-  verified_in_round: run.verified_in_round,
-  verification: run.verification,
-  incomplete: run.incomplete,
-  note: run.note,
-  result: run.report,
-  metadata: metadataOf(run),
-});
+async function answerOf(deps: OperationDeps, stored: StoredRun) {
+  const run = await finishedSearch(deps, stored);
+  const report = { taskId: run.task_id, report: stored.result?.report ?? "" };
+  // A database that fails must not cost an answer that is paid for.
+  const checked = await deps.database().then(
+    (db) => checkedCitations(db, report),
+    () => undefined,
+  );
+  const later = run.verified === true ? laterConflicts(checked?.conflict) : "";
+  return {
+    success: true,
+    verified: run.verified ?? false,
+    verified_in_round: run.verified_in_round,
+    verification: run.verification,
+    incomplete: run.incomplete,
+    note: joinNotes([run.note, later === "" ? undefined : `Verified${later}.`]),
+    result: run.report,
+    metadata: metadataOf(run),
+  };
+}
 
 function metadataOf(run: FinishedSearch) {
   const metadata = searchMetadata(run, { query: run.query });

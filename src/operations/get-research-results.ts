@@ -1,6 +1,7 @@
 /** `get_research_results`: returns a stored report, whole, in sections, or partial. */
 
 import { z } from "zod";
+import { laterConflicts } from "../claims/evidence.ts";
 import { backupOf, refusedByDatabase, withoutText } from "./parts/after-failure.ts";
 import { verificationSchema } from "../reports/verification.ts";
 import { isFinished, type Run, type StoredResult } from "../runs/run.ts";
@@ -109,7 +110,12 @@ function resultsText({ success: _success, metadata, verification, ...answer }: W
     // What a person must see comes last: some clients show only the last three lines.
     { ...figures, source_count, duration_minutes, cost_usd, next_step },
     // A client that cuts an answer cuts its end.
-    { ...rest, citations_checked, verification: verificationText(verification) },
+    {
+      ...rest,
+      ...(rest.verified === true ? { verified: `true${laterConflicts(checked?.conflict)}` } : {}),
+      citations_checked,
+      verification: verificationText(verification),
+    },
   );
 }
 

@@ -48,9 +48,8 @@ export interface ReportMetadata {
   tokens: { input: number; output: number };
   cost: Cost;
   usageFinal: boolean;
-  verified: boolean | undefined;
-  /** The round of a deep search that confirmed the report. */
-  verifiedInRound?: number | undefined;
+  /** Of a deep search: whether it confirmed the report, and in which round. */
+  verified: string | undefined;
   verification?: Verification | undefined;
   note: string | undefined;
   /** What the check of its citations found, in one line. */
@@ -100,7 +99,7 @@ export function reportFacts(
     Status: about.status,
     Mode: about.mode,
     Model: about.model,
-    Verified: verifiedText(about),
+    Verified: about.verified,
     Verification: about.verification === undefined ? undefined : verificationLine(about.verification),
     "Citations checked": about.citations,
     Sent: about.material === undefined || about.material.length === 0 ? undefined : about.material.join("; "),
@@ -113,12 +112,6 @@ export function reportFacts(
     Saved: isoTime(about.savedAt),
   };
   return Object.entries(facts).flatMap(([name, value]) => (value === undefined ? [] : [[name, onOneLine(value)]]));
-}
-
-function verifiedText({ verified, verifiedInRound: round }: ReportMetadata): string | undefined {
-  if (verified === undefined) return undefined;
-  if (!verified) return "no";
-  return round === undefined ? "yes" : `yes, in round ${round}`;
 }
 
 function costText({ cost, usageFinal }: ReportMetadata): string | undefined {

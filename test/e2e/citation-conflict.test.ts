@@ -46,6 +46,33 @@ test("a page that says 412 where the report says 512 is a conflict, first everyw
   expect(shown.stdout).toMatch(/^conflict\t1\tThe trial covered 512 homes.*\tThe page says “412”\.\tThe trial/m);
 });
 
+test("a deep search that was verified says so no more without the conflicts that a later check found (W3, W4)", async (context) => {
+  const env = await openSites(context);
+  const scene = await openHttpScene(context, { name: "citations", plain_urls: true });
+  const taskId = await storeContradictedRun(scene, { metadata: { verified: true, verified_in_round: 2 } });
+  const server = await scene.server({ era: "modern", env });
+  const texts = async (): Promise<string[]> => {
+    const { text } = await server.call("get_research_results", { task_id: taskId });
+    const shown = await scene.command(["show", taskId]);
+    const saving = { task_id: taskId, output_dir: scene.configDir };
+    const { structured } = await server.call("save_research_to_markdown", saving);
+    return [text, shown.stdout, readFileSync(structured["file_path"], "utf8")];
+  };
+  const later = "; a later check found 2 conflicts";
+  for (const text of await texts()) expect(text).not.toContain(later);
+  await server.call("verify_citations", { task_id: taskId });
+  const [result, shown, saved] = await texts();
+  expect(result).toContain(`verified: true${later}\n`);
+  expect(shown).toContain(`Verified in round 2${later}`);
+  expect(shown).not.toContain("✓");
+  expect(saved).toContain(`yes, in round 2${later}`);
+  const { structured } = await server.call("get_research_results", { task_id: taskId });
+  expect(structured).toMatchObject({ verified: true, verified_in_round: 2 });
+  const http = await scene.http();
+  const report = await (await http.request(`/api/runs/${taskId}/report`)).json();
+  expect(report).toMatchObject({ verified: true, verified_in_round: 2, conflicts: 2 });
+});
+
 test("the title of a page that a check has read takes the place of its domain wherever sources are listed (W6)", async (context) => {
   const env = await openSites(context);
   const scene = await openHttpScene(context, { name: "citations", plain_urls: true });

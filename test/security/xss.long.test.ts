@@ -76,7 +76,7 @@ const asDocument: Render = (text) =>
       tokens: { input: 1, output: 1 },
       cost: { usd: 1, incomplete: false, estimated: false },
       usageFinal: false,
-      verified: true,
+      verified: text,
       note: text,
       savedAt: 3,
     },

@@ -341,10 +341,8 @@ export const conflictLines = (summary: CitationsSummary | undefined): string[] =
       `- Source ${source}: ${text}${says === undefined ? "" : ` ${saysInstead(says)}`}${passage === undefined ? "" : ` “${passage}”`}`,
   );
 
-/** As one line; undefined if nothing was checked. */
-export async function checkedCitationsText(db: Database, report: StoredReport): Promise<string | undefined> {
-  const summary = await checkedCitations(db, report);
-  if (summary === undefined) return undefined;
+/** As one line. */
+export function summaryLine(summary: CitationsSummary): string {
   const verdicts = VERDICTS.flatMap((verdict) =>
     summary[verdict] === undefined ? [] : [`${summary[verdict]} ${verdictLabel(verdict)}`],
   );

@@ -2,6 +2,7 @@
 
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
+import { laterConflicts } from "../../claims/evidence.ts";
 import { AppError } from "../../errors.ts";
 import { isoTime } from "../../platform/clock.ts";
 import { BIBLIOGRAPHY_FILES, type BibliographyFormat } from "../../reports/bibliography/bibliography-formats.ts";
@@ -16,7 +17,7 @@ import { readStored } from "../../runs/history/read.ts";
 import { isTableStart } from "../../runs/start/start-options.ts";
 import { IMPORTED, type Run, type StoredResult } from "../../runs/run.ts";
 import type { Database } from "../../store/database.ts";
-import { checkedCitationsText } from "../citations/verify-citations.ts";
+import { checkedCitations, summaryLine } from "../citations/verify-citations.ts";
 import type { OperationDeps } from "../operation.ts";
 import { wishesAnswer, wishesIn } from "../question/wishes.ts";
 import { materialSent, materialTexts } from "../view/sent-material.ts";
@@ -247,7 +248,9 @@ async function savedMetadata(
   db: Database,
   { run, result, now: savedAt }: { run: Run; result: StoredResult; now: number },
 ): Promise<ReportMetadata> {
-  const { verified, verified_in_round: verifiedInRound, verification, note } = factsOf(result);
+  const { verified, verified_in_round: round, verification, note } = factsOf(result);
+  const checked = await checkedCitations(db, { taskId: run.taskId, report: result.report });
+  const inRound = round === undefined ? "yes" : `yes, in round ${round}`;
   return {
     taskId: run.taskId,
     kind: toolOf(run),
@@ -259,12 +262,12 @@ async function savedMetadata(
     tokens: run.tokens,
     cost: run.cost,
     usageFinal: run.usageFinal,
-    verified,
-    verifiedInRound,
+    verified:
+      verified === true ? `${inRound}${laterConflicts(checked?.conflict)}` : verified === false ? "no" : undefined,
     verification,
     material: materialTexts(materialSent(run)),
     note: joinNotes([note, wishesAnswer(wishesIn(run.options), result.sources)?.note]),
     savedAt,
-    citations: await checkedCitationsText(db, { taskId: run.taskId, report: result.report }),
+    citations: checked === undefined ? undefined : summaryLine(checked),
   };
 }

@@ -5,6 +5,7 @@ import { tableIn } from "../../reports/table/table.ts";
 import { frameHeight } from "../../reports/suggestions/frame.ts";
 import { verificationLine } from "../../reports/verification.ts";
 import type { Database } from "../../store/database.ts";
+import { checkedCitations } from "../citations/verify-citations.ts";
 import { wishesAnswer, wishesIn } from "../question/wishes.ts";
 import { factsOf } from "../view/whole-view.ts";
 import { joinNotes } from "./answer-text.ts";
@@ -15,6 +16,8 @@ interface ReportPage extends ReportParts {
   partial: boolean;
   verified?: boolean;
   verified_in_round?: number;
+  /** Sentences that a cited page contradicts. */
+  conflicts?: number;
   /** How many claims were confirmed, in one line. */
   verification?: string;
   note?: string;
@@ -44,6 +47,7 @@ export async function reportPage(
   const { verified, verified_in_round: round, verification, note: stored } = factsOf(result);
   const note = joinNotes([stored, wishesAnswer(wishesIn(run.options), result.sources)?.note]);
   const suggestions = await suggestionsView(result.searchSuggestions);
+  const { conflict } = (await checkedCitations(db, { taskId: run.taskId, report: result.report })) ?? {};
   return {
     task_id: run.taskId,
     ...(await cachedReportParts({ ...result, query: run.query })),
@@ -52,6 +56,7 @@ export async function reportPage(
     ...(suggestions === undefined ? {} : { suggestions }),
     ...(verified === undefined ? {} : { verified }),
     ...(verified === true && round !== undefined ? { verified_in_round: round } : {}),
+    ...(conflict === undefined ? {} : { conflicts: conflict }),
     ...(verification === undefined ? {} : { verification: verificationLine(verification) }),
     ...(note === undefined ? {} : { note: onOneLine(note) }),
   };

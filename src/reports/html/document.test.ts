@@ -14,7 +14,7 @@ const METADATA = {
   tokens: { input: 250_000, output: 60_000 },
   cost: { usd: 2.0713, incomplete: false, estimated: false },
   usageFinal: true,
-  verified: true,
+  verified: "yes",
   note: undefined,
   savedAt: Date.parse("2026-11-06T00:00:00Z"),
 };

@@ -43,7 +43,7 @@ export async function openSites({ onTestFinished }: Ending) {
 export async function storeCheckedRuns(context: Ending, scene: Pick<Scene, "command" | "configDir">) {
   const sites = await openSites(context);
   const checked = async (judge: Record<string, string>, question?: string): Promise<string> => {
-    const taskId = await storeContradictedRun(scene, question);
+    const taskId = await storeContradictedRun(scene, { question });
     await scene.command(["check", taskId], { env: { ...sites, ...judge } });
     return taskId;
   };
@@ -58,7 +58,7 @@ const answer = z.object({ metadata: z.object({ task_id: z.string() }) });
 /** Its sources have no titles but their domains. */
 export async function storeContradictedRun(
   scene: Pick<Scene, "command" | "configDir">,
-  question = "how large was the trial",
+  { question = "how large was the trial", metadata = {} }: { question?: string; metadata?: object } = {},
 ): Promise<string> {
   const { stdout } = await scene.command(["search", question, "--json"]);
   const taskId = answer.parse(JSON.parse(stdout)).metadata.task_id;
@@ -69,9 +69,9 @@ export async function storeContradictedRun(
   const database = new DatabaseSync(join(scene.configDir, "deep_research.db"), { timeout: 5_000 });
   database
     .prepare(
-      "update research_results set report_markdown = ?, sources_json = ?, supports_json = null where task_id = ?",
+      "update research_results set report_markdown = ?, sources_json = ?, supports_json = null, metadata_json = json_patch(metadata_json, ?) where task_id = ?",
     )
-    .run(REPORT, JSON.stringify(sources), taskId);
+    .run(REPORT, JSON.stringify(sources), JSON.stringify(metadata), taskId);
   database.close();
   return taskId;
 }

@@ -1,5 +1,6 @@
 /** Renders the answers that contain a report: searches, finished research and stored results. */
 
+import { laterConflicts } from "../../../claims/evidence.ts";
 import type { deepResearch } from "../../../operations/deep-research.ts";
 import type { deepSearchOperation } from "../../../operations/deep-search.ts";
 import type { Results } from "../../../operations/get-research-results.ts";
@@ -235,11 +236,18 @@ function textOf(output: Results, stored: StoredReport | undefined, { width }: An
   return isWhole && width !== undefined ? locatedDocument({ ...stored, citations }) : numberedDocument(report, sources);
 }
 
-function verification({ verified, verified_in_round: round, verification: claims }: Results): Remark[] {
+function verification({
+  verified,
+  verified_in_round: round,
+  verification: claims,
+  citations_checked: checked,
+}: Results): Remark[] {
   if (verified === undefined) return [];
   if (!verified) return [{ text: "Not verified", style: "careful" }, ...claimRemarks(claims)];
-  const text = round === undefined ? "✓ Verified" : `✓ Verified in round ${round}`;
-  return [{ text, style: "good" }, ...claimRemarks(claims)];
+  const later = laterConflicts(Number(checked?.["conflict"] ?? 0));
+  const text = `Verified${round === undefined ? "" : ` in round ${round}`}${later}`;
+  const remark: Remark = later === "" ? { text: `✓ ${text}`, style: "good" } : { text, style: "careful" };
+  return [remark, ...claimRemarks(claims)];
 }
 
 function outlineText(outline: NonNullable<Results["outline"]>): string {

@@ -2,11 +2,12 @@
 
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { laterConflicts } from "../../../claims/evidence.ts";
 import type { CitationsView, ReportView } from "../../wire.ts";
 import { fetchJson } from "../app/request.ts";
 import { announce, Problem, ReloadButton, useLoad, useMedia } from "../ui/parts.tsx";
-import { useCitationChecks } from "../citations/checks.ts";
-import { ConflictLine } from "../citations/panel.tsx";
+import { type CitationChecks, useCitationChecks } from "../citations/checks.ts";
+import { ConflictLine, contradicted } from "../citations/panel.tsx";
 import { markCitations } from "../citations/marks.ts";
 import { CitationCard } from "./card.tsx";
 import { ReportContents } from "./contents.tsx";
@@ -100,7 +101,7 @@ export function Report({ report, isNew = false, onComplete }: LoadedReportProps)
   const hasSide = contents.length > 1 || sources.length > 0;
   return (
     <section class="report" aria-label="Report" id="report" tabIndex={-1} ref={section}>
-      <Verification report={report} />
+      <Verification report={report} checks={checks} />
       <ConflictLine checks={checks} />
       <Remarks report={report} />
       <div class={hasSide ? "report-columns" : "report-column"}>
@@ -145,12 +146,15 @@ function useCitationMarks(body: RefObject<HTMLElement | null>, { report: { sourc
 }
 
 /** Only deep searches are verified. */
-function Verification({ report: { verified, verified_in_round: round, verification } }: { report: ReportView }) {
+function Verification({ report, checks: { view } }: { report: ReportView; checks: CitationChecks }) {
+  const { verified, verified_in_round: round, verification } = report;
   if (verified === undefined) return null;
-  const confirmed = round === undefined ? "✓ Verified" : `✓ Verified in round ${round}`;
+  const conflicts = view === undefined ? report.conflicts : contradicted(view).length;
+  const later = laterConflicts(conflicts);
+  const confirmed = `${later === "" ? "✓ " : ""}Verified${round === undefined ? "" : ` in round ${round}`}${later}`;
   return (
     <p class="row small">
-      <span class={verified ? "badge verification" : "badge verification unverified"}>
+      <span class={verified && later === "" ? "badge verification" : "badge verification unverified"}>
         {verified ? confirmed : "Not verified"}
       </span>
       {verification === undefined ? null : <span class="quiet">{verification}</span>}
