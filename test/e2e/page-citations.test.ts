@@ -19,6 +19,8 @@ const FILLER = "<p>The people of the valley have kept records of the weather sin
 const PAGES: Record<string, string> = {
   "lake.onda-press.com/depth": `<title>Lake Onda</title><p>Lake Onda is 42 metres deep.</p>${FILLER}`,
   "village.onda-press.com/people": `<title>Onda</title><p>In Onda, the village by the lake, 310 people live.</p>${FILLER}`,
+  "pumps.onda-press.com/prices": `<title>Pumps</title><table><caption>Prices</caption><tr><th>Model</th><th>Price</th></tr>
+    <tr><td>X1</td><td>5 EUR</td></tr><tr><td>X2</td><td>7 EUR</td></tr></table>${FILLER}`,
 };
 
 const LINKS = ["lake.onda-press.com/depth", "village.onda-press.com/people", "ferry.onda-press.com/1987"].map(
@@ -44,20 +46,33 @@ async function openSites(): Promise<{ port: number; requests: string[] }> {
 }
 
 /** A finished search with that report; its claims are split when the page asks for them. */
-async function storeRun(scene: HttpScene): Promise<string> {
+async function storeRun(scene: HttpScene, report = REPORT, links = LINKS): Promise<string> {
   const { stdout } = await scene.command(["search", "where", "is", "Onda", "--json"]);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what this command prints
   const taskId = (JSON.parse(stdout) as { metadata: { task_id: string } }).metadata.task_id;
-  const sources = LINKS.map((url, index) => ({ n: index + 1, title: "t", url, domain: new URL(url).hostname }));
+  const sources = links.map((url, index) => ({ n: index + 1, title: "t", url, domain: new URL(url).hostname }));
   const database = new DatabaseSync(join(scene.configDir, "deep_research.db"), { timeout: 5_000 });
   database
     .prepare(
       "update research_results set report_markdown = ?, sources_json = ?, supports_json = null where task_id = ?",
     )
-    .run(REPORT, JSON.stringify(sources), taskId);
+    .run(report, JSON.stringify(sources), taskId);
   database.close();
   return taskId;
 }
+
+const PRICES = "http://pumps.onda-press.com/prices";
+const TABLE = `| Model | Price | Source |
+|---|---|---|
+| X1 | 5 EUR | [prices](${PRICES}) |
+| X2 [1] | 8 EUR | |
+
+- **Warranty:** five years ([prices](${PRICES}))
+
+## Sources
+
+1. [prices](${PRICES})
+`;
 
 /** The verdict beside each citation, in the order of the text. */
 const marks = (page: Page) =>
@@ -134,6 +149,23 @@ async function withJudge(page: Page, { taskId, scene }: { taskId: string; scene:
 }
 
 const COSTS = z.looseObject({ kinds: z.array(z.looseObject({ kind: z.string() })) });
+
+test.skipIf((await browserInstalled()) === "missing")(
+  "a citation in a table or after a label has the verdict of its row or value, and a conflict names what it is about (W3)",
+  async (context) => {
+    const { port } = await openSites();
+    const scene = await openHttpScene(context, { name: "citations", plain_urls: true });
+    const taskId = await storeRun(scene, TABLE, [PRICES]);
+    const env = { SIMULATED_INTERNET_PORT: String(port), VERIFY_JUDGE: "off" };
+    const browser = await openBrowser(context);
+    if (browser === undefined) return;
+    const { page } = await enterPage(browser, await scene.http({ env, program: ["--require", PRELOAD, BIN] }));
+    await page.goto(`/runs/${taskId}`);
+    await page.getByRole("button", { name: "Check citations", exact: true }).click();
+    await expect.poll(() => marks(page)).toEqual(["confirmed", "conflict", "not_found"]);
+    expect(await page.locator("#conflicts").innerText()).toContain("X2: Price: 8 EUR");
+  },
+);
 
 test.skipIf((await browserInstalled()) === "missing")(
   "a figure that the page contradicts is red, with what the page says and its passage, before and after a judge; titles of pages replace domains (W2, W3, W6)",

@@ -59,6 +59,7 @@ function sourceView(
 const claimView = ({ claim, verdict, pairs }: ClaimStanding) => ({
   n: claim.n,
   text: claim.text,
+  context: claim.context,
   verdict: verdict ?? "not_checked",
   pairs: pairs.map(
     ({ source, verdict: found, kind, reason, passage, pageSays, probability, judged, byGoogle, checkedAt }) => ({

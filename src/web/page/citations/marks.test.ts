@@ -19,6 +19,7 @@ const FOUND: Omit<CitedPairView, "source"> = {
 const claim = (n: number, text: string, ...sources: number[]): ClaimView => ({
   n,
   text,
+  context: [],
   verdict: "confirmed",
   pairs: sources.map((source) => ({ source, ...FOUND })),
 });
@@ -30,7 +31,7 @@ const claims = [
 ];
 
 test("the claim with the same words and the same source is found, a longer or a shorter one only if none is the same (W3)", () => {
-  const at = (source: number, sentence: string | undefined) => pairFor({ claims }, source, sentence)?.claim.n;
+  const at = (source: number, sentence: string | undefined) => pairFor({ claims }, source, { sentence })?.claim.n;
   expect(at(1, "The lake is *42 m* deep in winter, and frozen.")).toBe(2);
   expect(at(1, "The lake is 42 m deep")).toBe(1);
   expect(at(2, "Overall, the lake is 42 m deep in spring")).toBeUndefined();
@@ -38,4 +39,28 @@ test("the claim with the same words and the same source is found, a longer or a 
   expect(at(3, "The lake is 42 m deep.")).toBeUndefined();
   expect(at(1, "Ja, und nein")).toBeUndefined();
   expect(at(1, undefined)).toBeUndefined();
+});
+
+test("a label is part of the sentence on the page, and a row is found by its name and its values (W3)", () => {
+  const labelled = [
+    { ...claim(1, "5 EUR", 1), context: ["Price"] },
+    { ...claim(2, "Price: 5,000 EUR | Noise: 38 dB", 1), context: ["Daikin"] },
+    { ...claim(3, "Price: 5,000 EUR | Noise: 38 dB", 1), context: ["Bosch"] },
+    { ...claim(4, "7,000 EUR", 1, 2), context: ["Nibe", "Price"] },
+    { ...claim(5, "43 dB", 2), context: ["Nibe", "Noise"] },
+  ];
+  labelled[4]?.pairs.splice(0, 1, { ...FOUND, source: 2, verdict: "conflict" });
+  const at = (source: number, place: Parameters<typeof pairFor>[2]) =>
+    pairFor({ claims: labelled }, source, place)?.claim.n;
+  expect(at(1, { sentence: "Price: 5 EUR" })).toBe(1);
+  expect(at(1, { sentence: "5 EUR" })).toBe(1);
+  const daikin = ["Daikin", "5,000 EUR", "38 dB", ""];
+  expect(at(1, { sentence: undefined, row: { cells: daikin, at: 3 } })).toBe(2);
+  expect(at(1, { sentence: "Daikin", row: { cells: daikin, at: 0 } })).toBe(2);
+  expect(at(1, { sentence: "5,000 EUR", row: { cells: ["Bosch", ...daikin.slice(1)], at: 1 } })).toBe(3);
+  expect(at(1, { sentence: "5,000 EUR", row: { cells: ["Vaillant", ...daikin.slice(1)], at: 1 } })).toBeUndefined();
+  // A citation of the whole row has the verdict to be seen first; one in a cell that of the cell.
+  const nibe = ["Nibe", "7,000 EUR", "43 dB", "report"];
+  expect(at(2, { sentence: "report", row: { cells: nibe, at: 3 } })).toBe(5);
+  expect(at(2, { sentence: "7,000 EUR", row: { cells: nibe, at: 1 } })).toBe(4);
 });

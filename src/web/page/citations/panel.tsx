@@ -1,6 +1,6 @@
 /** The button that checks the citations, what that may cost, the conflicts, and the counts of what was found. */
 
-import { VERDICTS } from "../../../claims/evidence.ts";
+import { displayedClaim, VERDICTS } from "../../../claims/evidence.ts";
 import type { CitationsView, ClaimView } from "../../wire.ts";
 import { money } from "../ui/format.ts";
 import { Problem } from "../ui/parts.tsx";
@@ -91,10 +91,10 @@ function Conflicts({ view }: { view: CitationsView }) {
   if (found.length === 0) return null;
   return (
     <ul class="conflicts stack tight" aria-label="Conflicts" id="conflicts" tabIndex={-1}>
-      {found.slice(0, MAX_CONFLICTS).map(({ n, text, pairs }) => (
-        <li key={n}>
-          <p dir="auto">{text}</p>
-          {pairs
+      {found.slice(0, MAX_CONFLICTS).map((claim) => (
+        <li key={claim.n}>
+          <p dir="auto">{displayedClaim(claim)}</p>
+          {claim.pairs
             .filter(({ verdict }) => verdict === "conflict")
             .map((pair) => (
               <div key={pair.source}>

@@ -9,7 +9,7 @@ import type { ReportSource } from "../../wire.ts";
 import type { CitationChecks } from "../citations/checks.ts";
 import { pairFor } from "../citations/marks.ts";
 import { PairDetails } from "../citations/verdict.tsx";
-import { citedSentence } from "./sentence.ts";
+import { type CitedPlace, citedPlace } from "./sentence.ts";
 import { SourceLink, titleOf } from "./sources.tsx";
 
 const CARD_ID = "citation-card";
@@ -23,7 +23,7 @@ interface Shown {
   citation: HTMLAnchorElement;
   source: ReportSource;
   number: string;
-  sentence: string | undefined;
+  cited: CitedPlace;
 }
 
 interface CardProps {
@@ -43,7 +43,7 @@ export function CitationCard({ body, sources, checks }: CardProps) {
     return () => shown.citation.removeAttribute("aria-describedby");
   }, [shown]);
   if (shown === undefined) return null;
-  const { source, number, sentence } = shown;
+  const { source, number, cited } = shown;
   const title = titleOf(source, checks);
   return (
     <div class="citation-card" id={CARD_ID} ref={card} role="group" aria-label={`Source ${number}`}>
@@ -51,7 +51,7 @@ export function CitationCard({ body, sources, checks }: CardProps) {
         <span class="number">{number}</span> <SourceLink source={{ title, url: source.url }} />
       </p>
       {source.domain === "" || source.domain === title ? null : <p class="quiet small">{source.domain}</p>}
-      <CheckedCitation source={source} sentence={sentence} checks={checks} />
+      <CheckedCitation source={source} cited={cited} checks={checks} />
       <p class="small">
         <a href={`#source-${source.n}`}>Show in sources</a>
       </p>
@@ -60,10 +60,10 @@ export function CitationCard({ body, sources, checks }: CardProps) {
 }
 
 /** What the page says about the sentence. */
-function CheckedCitation({ source, sentence, checks }: Pick<Shown, "source" | "sentence"> & Pick<CardProps, "checks">) {
+function CheckedCitation({ source, cited, checks }: Pick<Shown, "source" | "cited"> & Pick<CardProps, "checks">) {
   const { view } = checks;
   if (view === undefined) return null;
-  const found = pairFor(view, source.n, sentence);
+  const found = pairFor(view, source.n, cited);
   return found === undefined || found.pair.verdict === "not_checked" ? null : <PairDetails pair={found.pair} />;
 }
 
@@ -129,7 +129,7 @@ function createControl(sources: ReportSource[], setShown: CitationEvents["setSho
     const [number = ""] = /\d+/.exec(citation?.textContent ?? "") ?? [];
     const source = byNumber.get(Number(number));
     if (citation === undefined || source === undefined) setShown(undefined);
-    else setShown({ citation, source, number, sentence: citedSentence(citation) });
+    else setShown({ citation, source, number, cited: citedPlace(citation) });
   };
   const showLater = (citation: HTMLAnchorElement | undefined, ms: number): void => {
     keep();
