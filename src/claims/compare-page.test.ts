@@ -204,6 +204,16 @@ test("what the page says in nearly the same words is likely, with a probability 
   });
 });
 
+test("the passage of what is likely is quoted from one paragraph of the page (W2)", () => {
+  const blocks = [
+    "The bridge in Lund was painted in spring.",
+    "Often, relatively simple changes in eating habits can lessen bothersome gas.",
+    "All rights reserved by the publisher.",
+  ];
+  const text = "Simple changes in eating habits can help lessen bothersome gas.";
+  expect(comparePage(claim(text), { title: "", blocks })).toMatchObject({ verdict: "likely", passage: blocks[1] });
+});
+
 test.for([
   ["The dam holds 40 million litres of water.", "This is not so."],
   ["The dam holds 40 million litres of water.", "However, that figure was never correct."],

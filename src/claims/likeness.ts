@@ -5,17 +5,17 @@
 
 import { alignment, hasFigures } from "./conflict.ts";
 import { hasOtherDirection, hasOtherNegation } from "./language.ts";
-import { isTakenBack, type PageIndex, rarity, readable } from "./page-index.ts";
+import { isTakenBack, type PageIndex, passageAround, rarity, readable } from "./page-index.ts";
 import { isSpaceless, type Word, wordsOf } from "./words.ts";
 
 /** Sentences around which a passage is looked for. */
 const MAX_CANDIDATES = 4;
-/** Sentences of a passage before and after the nearest one. */
+/** Sentences before and after the nearest one that are compared, too: lists and headings complete what a sentence says. */
 const AROUND = 1;
 
 export interface Likeness {
   probability: number;
-  /** The sentences that were compared. */
+  /** The nearest sentence with its neighbours in the same paragraph. */
   passage: string;
   isLikely: boolean;
 }
@@ -49,13 +49,12 @@ export function likenessOf(claim: string, page: PageIndex, nearest: readonly num
     !hasOtherDirection(claim, sentence) &&
     !isTakenBack(passage.at, page) &&
     hasFigures(claim, sentence);
-  return { probability, passage: passage.text, isLikely };
+  return { probability, passage: passageAround(passage.at, page), isLikely };
 }
 
 interface Passage {
   /** Of the sentence in its middle. */
   at: number;
-  text: string;
   words: Word[];
   /** Of its words and of those of the page's title. */
   keys: ReadonlySet<string>;
@@ -79,9 +78,8 @@ export function compareWords(
   const [best] = nearest
     .slice(0, MAX_CANDIDATES)
     .map((at): Passage => {
-      const around = page.sentences.slice(Math.max(1, at - AROUND), at + AROUND + 1).join(" ");
-      const own = wordsOf(around);
-      return { at, text: around, words: own, keys: new Set([...own, ...title].map(({ key }) => key)) };
+      const own = wordsOf(page.sentences.slice(Math.max(1, at - AROUND), at + AROUND + 1).join(" "));
+      return { at, words: own, keys: new Set([...own, ...title].map(({ key }) => key)) };
     })
     .toSorted((one, other) => weightIn(content, other.keys) - weightIn(content, one.keys));
   if (best === undefined) return undefined;
