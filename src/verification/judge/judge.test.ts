@@ -12,7 +12,7 @@ import { systemClock } from "../../platform/clock.ts";
 import { findJudgeCost } from "../../runs/ledger/ledger-store.ts";
 import { reserveJudgeRequest, saveClaims, settleJudgeRequest } from "../claim-store.ts";
 import type { OpenClaim } from "./judge-port.ts";
-import { createJudge, LIKELY_FROM, withJudgement } from "./judge.ts";
+import { createJudge, DOUBTED_BELOW, LIKELY_FROM, withJudgement } from "./judge.ts";
 
 const claim = (n: number, text = `Lake Onda is ${n} metres deep.`): OpenClaim => ({
   n,
@@ -95,7 +95,7 @@ const EVIDENCE: Evidence = {
   passage: "p",
 };
 
-test("a probability makes a claim likely or leaves its verdict, and never touches the passage (W2, W3)", () => {
+test("a probability makes a claim likely, doubts a likely one, or leaves its verdict, and never touches the passage (W2, W3)", () => {
   expect(withJudgement(EVIDENCE, LIKELY_FROM)).toEqual({
     ...EVIDENCE,
     verdict: "likely",
@@ -104,10 +104,10 @@ test("a probability makes a claim likely or leaves its verdict, and never touche
     judged: true,
   });
   expect(withJudgement(EVIDENCE, 0.79)).toEqual({ ...EVIDENCE, probability: 0.79, judged: true });
-  expect(withJudgement({ ...EVIDENCE, verdict: "likely" }, 0.01)).toMatchObject({
-    verdict: "likely",
-    probability: 0.01,
-  });
+  const likely = { ...EVIDENCE, verdict: "likely", reason: undefined } as const;
+  expect(withJudgement(likely, 0.01)).toMatchObject({ verdict: "not_found", probability: 0.01, passage: "p" });
+  expect(withJudgement(likely, DOUBTED_BELOW)).toEqual({ ...likely, probability: 0.2, judged: true });
+  expect(withJudgement(EVIDENCE, 0.01)).toMatchObject({ verdict: "not_found", reason: "No sentence." });
   expect(withJudgement(EVIDENCE, undefined)).toMatchObject({
     verdict: "not_found",
     probability: undefined,

@@ -23,12 +23,16 @@ import { batchesOf, maxInputTokens, questionId, requestAbout } from "./questions
  * five is not on the page. `npm run bench -- verdicts --judge` shows what other thresholds would do.
  */
 export const LIKELY_FROM = 0.8;
+/** Below it the comparison's likely is doubted; between the two, nothing changes. */
+export const DOUBTED_BELOW = 0.2;
 
-/** What a judgement makes of the comparison's evidence: it adds the probability, and can only raise the verdict. */
+/** What a judgement makes of a claim that the comparison left open: it adds the probability, and may change the verdict. */
 export function withJudgement(compared: Evidence, probability: number | undefined): Evidence {
   const judged = { ...compared, probability, judged: true };
-  const isLikely = probability !== undefined && probability >= LIKELY_FROM;
-  return isLikely ? { ...judged, verdict: "likely", reason: undefined } : judged;
+  if (probability === undefined) return judged;
+  if (probability >= LIKELY_FROM) return { ...judged, verdict: "likely", reason: undefined };
+  if (probability >= DOUBTED_BELOW || compared.verdict !== "likely") return judged;
+  return { ...judged, verdict: "not_found", reason: "The page has these words, and a model doubts that it says this." };
 }
 
 export interface JudgeDeps {
