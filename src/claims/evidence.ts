@@ -87,6 +87,18 @@ const MAX_LABEL_CHARACTERS = 40;
 export const displayedClaim = ({ context, text }: Pick<Claim, "text" | "context">): string =>
   [...context.filter(({ length }) => length <= MAX_LABEL_CHARACTERS), text].join(": ");
 
+/** Without a second word or a figure there is nothing to compare: "Yes" or "Approved" is on every page. */
+export const isCheckable = ({ text }: Pick<Claim, "text">): boolean =>
+  /[\p{L}\p{N}][\s'’-]+[\p{L}\p{N}]|\d|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]{4}/u.test(
+    text,
+  );
+
+/** Those of sections that cite nothing: in others a mark stands for the sentences around it, too. */
+export function uncitedClaims(claims: readonly Claim[]): Set<Claim> {
+  const sections = [...Map.groupBy(claims, ({ headings }) => headings.join("\n")).values()];
+  return new Set(sections.filter((section) => section.every(({ sources }) => sources.length === 0)).flat());
+}
+
 export interface Claim {
   /** Position among the claims of the report, from 1. */
   n: number;

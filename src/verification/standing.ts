@@ -5,6 +5,8 @@ import {
   displayedClaim,
   type Evidence,
   type EvidenceKind,
+  isCheckable,
+  uncitedClaims,
   type Verdict,
   VERDICTS,
 } from "../claims/evidence.ts";
@@ -38,10 +40,10 @@ export interface ClaimStanding {
   pairs: CitedPair[];
 }
 
-/** Every claim with its sources, those without evidence as not checked. */
+/** Every claim that can be checked, with its sources; those without evidence are not checked. */
 export function standings(claims: readonly Claim[], evidence: readonly DatedEvidence[]): ClaimStanding[] {
   const byPair = Map.groupBy(evidence, ({ claim, source }) => `${claim} ${source}`);
-  return claims.map((claim) => {
+  return claims.filter(isCheckable).map((claim) => {
     const pairs = claim.sources.map((source) => pairOf(claim, source, byPair.get(`${claim.n} ${source}`) ?? []));
     return { claim, pairs, verdict: pairs.length === 0 ? undefined : bestVerdict(pairs.map(({ verdict }) => verdict)) };
   });
@@ -63,15 +65,10 @@ const SAID: readonly Verdict[] = ["confirmed", "likely", "conflict"];
 
 export type VerdictCounts = { claims: number; uncited: number } & Partial<Record<Verdict, number>>;
 
-/**
- * Verdicts that no claim has are left out. A claim without a source of its own is uncited if its whole section cites none:
- * in others a mark stands for the sentences around it, too.
- */
+/** Verdicts that no claim has are left out. */
 export function countsOf(all: readonly ClaimStanding[]): VerdictCounts {
   const counts = countVerdicts(all.flatMap(({ verdict }) => verdict ?? []));
-  const sections = [...Map.groupBy(all, ({ claim }) => claim.headings.join("\n")).values()];
-  const uncited = sections.filter((section) => section.every(({ verdict }) => verdict === undefined)).flat();
-  return { claims: all.length, uncited: uncited.length, ...counts };
+  return { claims: all.length, uncited: uncitedClaims(all.map(({ claim }) => claim)).size, ...counts };
 }
 
 function countVerdicts(verdicts: readonly Verdict[]): Partial<Record<Verdict, number>> {

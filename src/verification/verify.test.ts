@@ -10,6 +10,7 @@ import { findResult, saveResult } from "../runs/result-store.ts";
 import { checkFinishedRuns } from "./automatic-checks.ts";
 import { claimsOfRun } from "./claims-of-run.ts";
 import { findEvidence, findPageChecks, saveEvidence } from "./evidence-store.ts";
+import { splitClaims } from "../claims/split-claims.ts";
 import { countsOf, standings } from "./standing.ts";
 import { readCitations, verdictRows } from "./read-citations.ts";
 import { type Verification, verifyCitations, type VerifyDeps } from "./verify.ts";
@@ -90,6 +91,17 @@ test("claims name their sources, uncited ones none, and Google's annotations are
   expect(counts).toEqual({ claims: 5, uncited: 0, not_checked: 4 });
   // Stored once: numbers of claims keep their meaning.
   expect(await claimsOfRun(deps, { taskId: "run", result })).toMatchObject({ claims });
+});
+
+test("a cited cell or a labelled value of one word is not among what can be checked (W2, W3)", () => {
+  const sources = [{ n: 1, title: "Pumps", url: "https://a.example/", domain: "a.example" }];
+  const mark = "[pumps](https://a.example/)";
+  const report = `| Pump | Safe | Price |\n|---|---|---|\n| X1 | Yes ${mark} | 5 EUR ${mark} |\n\n- Status: Approved (${mark})`;
+  const found = standings(
+    splitClaims({ report: report.replaceAll(` ${mark} |`, " [^1] |") + `\n\n[^1]: https://a.example/`, sources }),
+    [],
+  );
+  expect(found.map(({ claim }) => claim.text)).toEqual(["5 EUR"]);
 });
 
 test("Google's grounding supports are stored with a result and tie its claims to sources (W1)", async () => {

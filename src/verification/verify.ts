@@ -6,7 +6,7 @@
  * says what the comparison leaves open, within a maximum price.
  */
 
-import type { Claim } from "../claims/evidence.ts";
+import { type Claim, isCheckable } from "../claims/evidence.ts";
 import type { RedirectResolver } from "../gemini/redirect-links.ts";
 import type { PageReading, ReadPage } from "../pages/page.ts";
 import { failedOutcome } from "../pages/transport/request.ts";
@@ -153,7 +153,7 @@ async function checkPage(deps: VerifyDeps, { sources, former, ...page }: Checked
   }
   let isAllComplete = true;
   for (const { n } of sources) {
-    const citing = claims.filter((claim) => claim.sources.includes(n));
+    const citing = claims.filter((claim) => claim.sources.includes(n) && isCheckable(claim));
     const about = { taskId, source: n, claims: citing, former: former.get(n), limits: { signal, deadline } };
     const { evidence, isComplete, isRefused } = await evidenceOf(deps, reading, about);
     const check = { ...checkOf(n, reading), isRefused };

@@ -52,12 +52,12 @@ describe.concurrent.each(ERAS)("a %s client", (era) => {
       verified_in_round: 3,
       verification: {
         method: "url_context",
-        claims: 20,
+        claims: 18,
         likely: 18,
         conflict: 0,
         not_found: 0,
         unreadable: 0,
-        uncited: 2,
+        uncited: 0,
         independent_domains: 7,
       },
       metadata: {
@@ -81,7 +81,7 @@ describe.concurrent.each(ERAS)("a %s client", (era) => {
     expect(missingFromText(text, structured)).toEqual([]);
     // After its id the verdict comes first: a client that cuts an answer cuts its end.
     expect(text.split("\n\n")[2]).toBe(
-      "verified: true\nverified_in_round: 3\nverification: 20 claims: 18 likely, 2 uncited; 7 independent domains (method: url_context)",
+      "verified: true\nverified_in_round: 3\nverification: 18 claims: 18 likely; 7 independent domains (method: url_context)",
     );
     const first = structured["metadata"].sources_cited[0];
     expect(text).toContain(`1. ${first.title} (${first.site}): ${structured["metadata"].sources_visited[0]}\n`);

@@ -3,7 +3,7 @@
 import { endIn, startIn } from "../../reports/document/ranges.ts";
 import { type InlineText, labelOf, type TextBlock } from "./blocks.ts";
 import { onOneLine } from "../../reports/report-facts.ts";
-import { CELL_SEPARATOR } from "../evidence.ts";
+import { CELL_SEPARATOR, isCheckable } from "../evidence.ts";
 
 interface Cite {
   /** Position in the report. */
@@ -173,9 +173,7 @@ function isClaim(text: string, { isCited, hasLabel }: { isCited: boolean; hasLab
   if (!/\p{L}{2}|\d/u.test(text) || /[?？]["'”’»」)]?$/u.test(text)) return false;
   if (isCited && hasLabel) return true;
   if (!isCited && /[:：]$/u.test(text)) return false;
-  return /[\p{L}\p{N}][\s'’-]+[\p{L}\p{N}]|\d|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]{4}/u.test(
-    text,
-  );
+  return isCheckable({ text });
 }
 
 // Splits plain text into sentences: the Unicode rules, with abbreviations and ordinal numbers joined again.

@@ -139,15 +139,19 @@ test("the counts name every claim once, and the claims that carry the answer wit
   const { verification, open } = verificationOf({ report: REPORT, visited: [], findings, method: "url_context" });
   expect(verification).toEqual({
     method: "url_context",
-    claims: 3,
+    claims: 2,
     likely: 1,
     conflict: 0,
     not_found: 1,
     unreadable: 0,
-    uncited: 1,
+    uncited: 0,
     independent_domains: 1,
   });
   expect(open).toEqual(["The company Kalmir owns its shore since 1962."]);
+  // A section without a mark is uncited; a word such as "Yes" is no claim.
+  const report = `${REPORT}\n\n## Fish\n\nThere are pike in the lake.\n\n- Ice: Yes ([Lakes](${LAKE}))`;
+  const more = verificationOf({ report, visited: [], findings, method: "url_context" });
+  expect(more.verification).toMatchObject({ claims: 3, uncited: 1 });
   const sources = [{ n: 1, url: LAKE, title: "Lakes", domain: "lakes.example" }];
   expect(evidenceOf(REPORT, sources, findings)).toEqual([
     { claim: 1, source: 1, kind: "read", verdict: "likely", reason: undefined, passage: QUOTE },

@@ -3,7 +3,7 @@
  * one page, and which claims the next round is asked to check, most important first.
  */
 
-import type { Claim, Verdict } from "../../claims/evidence.ts";
+import { type Claim, isCheckable, type Verdict } from "../../claims/evidence.ts";
 import { splitClaims } from "../../claims/split-claims.ts";
 import type { VisitedSource } from "../../gemini/search-backend.ts";
 import { shortened } from "../../platform/clean-text.ts";
@@ -21,7 +21,7 @@ export interface ReportClaims {
 
 export function claimsOf(report: string, visited: readonly VisitedSource[]): ReportClaims {
   const sources = numberSources([...visited, ...linkedSources(report)]);
-  return { claims: splitClaims({ report, sources }), sources };
+  return { claims: splitClaims({ report, sources }).filter(isCheckable), sources };
 }
 
 /** A claim as a reader understands it alone: with the heads of its table row or the label of its list item. */

@@ -1,6 +1,6 @@
 /** How many claims of the final report were confirmed, and what a reader must know about the others. */
 
-import type { Claim, Evidence, Verdict } from "../../claims/evidence.ts";
+import { type Claim, type Evidence, uncitedClaims, type Verdict } from "../../claims/evidence.ts";
 import type { VisitedSource } from "../../gemini/search-backend.ts";
 import { independentDomains } from "../../reports/independent-domains.ts";
 import type { Source } from "../../reports/report.ts";
@@ -22,7 +22,10 @@ const BUCKETS: Partial<Record<Verdict, Bucket>> = { likely: "likely", conflict: 
 
 interface Counted {
   claim: Claim;
-  bucket: Bucket;
+  /** Undefined for a claim without a mark in a section that has some. */
+  bucket: Bucket | undefined;
+  /** The page that supports it. */
+  page: Source | undefined;
 }
 
 /** The counts, and the claims that carry the answer without being supported. */
@@ -31,9 +34,11 @@ export function verificationOf({ report, visited, findings, method }: VerifiedRe
   open: string[];
 } {
   const { claims, sources } = claimsOf(report, visited);
-  const counted = claims.map((claim): Counted & { page: Source | undefined } => {
+  const uncited = uncitedClaims(claims);
+  const counted = claims.map((claim): Counted => {
     const found = verdictOn(claim, sources, findings);
-    const bucket = claim.sources.length === 0 ? "uncited" : (BUCKETS[found?.verdict ?? "not_checked"] ?? "not_found");
+    const cited = claim.sources.length === 0 ? undefined : (BUCKETS[found?.verdict ?? "not_checked"] ?? "not_found");
+    const bucket = uncited.has(claim) ? "uncited" : cited;
     const page = found?.verdict === "likely" ? citedSource(claim, sources, found.url) : undefined;
     return { claim, bucket, page };
   });
@@ -42,7 +47,7 @@ export function verificationOf({ report, visited, findings, method }: VerifiedRe
   return {
     verification: {
       method,
-      claims: claims.length,
+      claims: counted.filter(({ bucket }) => bucket !== undefined).length,
       likely: count("likely"),
       conflict: count("conflict"),
       not_found: count("not_found"),
