@@ -122,7 +122,8 @@ const changedRow = (name: string, { changed, confirmed, likely, found }: ChangeC
 
 interface Goal {
   name: string;
-  isMet: boolean;
+  /** Undefined where the collection that it is about is missing. */
+  isMet: boolean | undefined;
 }
 
 const MAX_FALSE_ACCEPTS = 0.03;
@@ -133,16 +134,15 @@ const SEARCH_CITATIONS = "Stanford-GenSearch";
 /** The parts of its development file. */
 const ATTRIBUTION_BENCH = [SEARCH_CITATIONS, "AttributedQA", "ExpertQA", "LFQA"];
 
-function acceptGoals(name: string, counts: VerdictCounts): Goal[] {
-  if (name !== SEARCH_CITATIONS) return [];
+function acceptGoals(counts: VerdictCounts | undefined): Goal[] {
   return [
     {
-      name: `search citations: at least 40 % confirmed or likely`,
-      isMet: counts.confirmed + counts.likely >= MIN_RECALL * counts.said,
+      name: "search citations: at least 40 % confirmed or likely",
+      isMet: counts && counts.confirmed + counts.likely >= MIN_RECALL * counts.said,
     },
     {
       name: "search citations: at most 3 % false accepts",
-      isMet: counts.wronglyConfirmed + counts.wronglyLikely <= MAX_FALSE_ACCEPTS * counts.notSaid,
+      isMet: counts && counts.wronglyConfirmed + counts.wronglyLikely <= MAX_FALSE_ACCEPTS * counts.notSaid,
     },
   ];
 }
@@ -188,31 +188,29 @@ export async function verdicts(
   const ofClaims = changeCounts(changed);
   const ofOneSentence = changeCounts(changed.filter(isSaidInOneSentence));
   const unchanged = verdictCounts(sentences);
-  const strict = measured.filter(({ name }) => name === "JNLI" || OWN_SETS.includes(name));
+  const countsFor = (name: string): VerdictCounts | undefined => measured.find((each) => each.name === name)?.counts;
+  const isMetOn = (name: string): boolean | undefined => {
+    const counts = countsFor(name);
+    return counts && counts.wronglyConfirmed === 0;
+  };
+  const ifProse = (isMet: boolean): boolean | undefined => (prose.length === 0 ? undefined : isMet);
+  const alarms = [unchanged, ...measured.filter(({ name }) => name !== "JNLI").map(({ counts }) => counts)];
   const goals: Goal[] = [
-    ...measured.flatMap(({ name, counts }) => acceptGoals(name, counts)),
+    ...acceptGoals(countsFor(SEARCH_CITATIONS)),
+    ...OWN_SETS.map((name) => ({ name: `confirmed alone: no false accepts, ${name}`, isMet: isMetOn(name) })),
+    { name: "confirmed alone: no false accepts in Japanese", isMet: isMetOn("JNLI") },
     {
-      name: "confirmed alone: no false accepts on our own traps and in Japanese",
-      isMet: strict.every(({ counts }) => counts.wronglyConfirmed === 0),
+      name: "changed sentences: at least 80 % in conflict",
+      isMet: ifProse(ofSentences.found >= MIN_FOUND * ofSentences.changed),
     },
-    ...(prose.length === 0
-      ? []
-      : [
-          {
-            name: "changed sentences: at least 80 % in conflict",
-            isMet: ofSentences.found >= MIN_FOUND * ofSentences.changed,
-          },
-          {
-            name: "changed claims of people: at least 80 % in conflict",
-            isMet: ofClaims.found >= MIN_FOUND * ofClaims.changed,
-          },
-          {
-            name: "unchanged sentences and claims: at most 2 % in conflict",
-            isMet: [unchanged, ...measured.filter(({ name }) => name !== "JNLI").map(({ counts }) => counts)].every(
-              ({ wronglyInConflict, said }) => wronglyInConflict <= MAX_FALSE_CONFLICTS * said,
-            ),
-          },
-        ]),
+    {
+      name: "changed claims of people: at least 80 % in conflict",
+      isMet: ifProse(ofClaims.found >= MIN_FOUND * ofClaims.changed),
+    },
+    {
+      name: "unchanged sentences and claims: at most 2 % in conflict",
+      isMet: ifProse(alarms.every(({ wronglyInConflict, said }) => wronglyInConflict <= MAX_FALSE_CONFLICTS * said)),
+    },
   ];
   return {
     title: "Verdicts without a model",
@@ -238,8 +236,8 @@ export async function verdicts(
         : [
             `Not measured, because the file was not found: ${missing.join("; ")}. Put it into a directory, and name that with --collections.`,
           ]),
-      ...goals.map(({ name, isMet }) => `${isMet ? "met" : "MISSED"}: ${name}.`),
+      ...goals.map(({ name, isMet }) => `${isMet === undefined ? "NOT MEASURED" : isMet ? "met" : "MISSED"}: ${name}.`),
     ],
-    passed: goals.every(({ isMet }) => isMet),
+    passed: goals.every(({ isMet }) => isMet !== false),
   };
 }

@@ -89,7 +89,7 @@ export const displayedClaim = ({ context, text }: Pick<Claim, "text" | "context"
 
 /** Without a second word or a figure there is nothing to compare: "Yes" or "Approved" is on every page. */
 export const isCheckable = ({ text }: Pick<Claim, "text">): boolean =>
-  /[\p{L}\p{N}][\s'’-]+[\p{L}\p{N}]|\d|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]{4}/u.test(
+  /[\p{L}\p{N}][\s,'’-]+[\p{L}\p{N}]|\d|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]{4}/u.test(
     text,
   );
 
