@@ -1,9 +1,11 @@
 /** A page that says something else than the report, through the front door: the tools, their text, files and the terminal. */
 
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openHttpScene } from "../kit/server/http-server.ts";
 import { openScene } from "../kit/server/scene.ts";
+import { unzip } from "../kit/unzip.ts";
 import { openSites, SENTENCE, storeContradictedRun, TITLE } from "../kit/sites/contradicted-run.ts";
 
 test("a page that says 412 where the report says 512 is a conflict, first everywhere, with its passage (W2, W3)", async (context) => {
@@ -71,6 +73,30 @@ test("a deep search that was verified says so no more without the conflicts that
   const http = await scene.http();
   const report = await (await http.request(`/api/runs/${taskId}/report`)).json();
   expect(report).toMatchObject({ verified: true, verified_in_round: 2, conflicts: 2 });
+});
+
+test("saved HTML and Word files have the verdicts as a table, conflicts first, with what the page says (N8)", async (context) => {
+  const env = await openSites(context);
+  const scene = await openScene(context, { name: "citations", plain_urls: true });
+  const taskId = await storeContradictedRun(scene);
+  await scene.command(["check", taskId], { env: { ...env, VERIFY_JUDGE: "off" } });
+  const saved = async (ending: string): Promise<Buffer> => {
+    const file = join(scene.configDir, `report.${ending}`);
+    expect((await scene.command(["save", taskId, "-o", file, "--with", "verdicts"])).code).toBe(0);
+    return readFileSync(file);
+  };
+  const word = unzip(await saved("docx")).get("word/document.xml");
+  for (const text of [String(await saved("html")), String(word)]) {
+    const shown = text
+      .slice(text.indexOf("Checked citations"))
+      .replaceAll(/<[^>]*>/g, " ")
+      .replaceAll(/\s+/g, " ");
+    const places = ["conflict", "The page says “412”.", SENTENCE, "likely", "confirmed"].map((part) =>
+      shown.indexOf(part),
+    );
+    expect(places).not.toContain(-1);
+    expect(places).toEqual(places.toSorted((one, other) => one - other));
+  }
 });
 
 test("the title of a page that a check has read takes the place of its domain wherever sources are listed (W6)", async (context) => {
