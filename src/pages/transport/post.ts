@@ -1,9 +1,8 @@
 /** One POST request with JSON through the address guard, for webhooks: no redirect is followed, little of the answer read. */
 
-import { once } from "node:events";
-import { type IncomingMessage, request as sendRequest } from "node:http";
-import { checkUrl, dial, type Network, publicNetwork, RefusedError } from "../guard/dial.ts";
-import { failedOutcome, isCertificateFault, PROGRAM } from "./request.ts";
+import type { IncomingMessage } from "node:http";
+import { checkUrl, type Network, publicNetwork, RefusedError } from "../guard/dial.ts";
+import { exchange, failedOutcome, isCertificateFault, PROGRAM } from "./request.ts";
 
 interface PostRequest {
   url: string;
@@ -50,37 +49,18 @@ async function post(
   signal: AbortSignal,
 ): Promise<Posted> {
   checkTarget(address, isPrivate);
-  const checked = checkUrl(address, { isPrivate });
-  const { url } = checked;
-  const socket = await dial(checked, isPrivate ? { ...network, isPublic: () => true } : network, signal);
-  try {
-    const request = sendRequest({
-      // With an `agent`, even `false`, Node.js ignores `createConnection` and looks the name up again.
-      createConnection: () => socket,
-      method: "POST",
-      path: url.pathname + url.search,
-      setHost: false,
-      headers: {
-        ...headers,
-        Host: url.host,
-        "User-Agent": PROGRAM,
-        "Content-Length": Buffer.byteLength(body),
-        Connection: "close",
-      },
-      maxHeaderSize: MAX_HEADER_BYTES,
-      signal,
-    });
-    // The socket may fail after the response began.
-    request.on("error", () => undefined);
-    const responded = once(request, "response", { signal });
-    request.end(body);
-    const [response]: IncomingMessage[] = await responded;
-    if (response === undefined) throw new Error("No response.");
-    return { kind: "answered", status: response.statusCode ?? 0, text: await beginningOf(response) };
-  } finally {
-    socket.on("error", () => undefined);
-    socket.destroy();
-  }
+  const sending = {
+    network: isPrivate ? { ...network, isPublic: () => true } : network,
+    body,
+    headers: { ...headers, "User-Agent": PROGRAM, "Content-Length": String(Buffer.byteLength(body)) },
+    maxHeaderSize: MAX_HEADER_BYTES,
+    signal,
+  };
+  return exchange(checkUrl(address, { isPrivate }), sending, async (response) => ({
+    kind: "answered",
+    status: response.statusCode ?? 0,
+    text: await beginningOf(response),
+  }));
 }
 
 /** The status counts, however the body ends. */

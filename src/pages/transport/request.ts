@@ -33,54 +33,65 @@ interface RequestDeps {
   limits: PageLimits;
 }
 
-async function requestPage(
+const HEADERS = {
+  "User-Agent": USER_AGENT,
+  Accept: "text/html,application/xhtml+xml,application/pdf;q=0.9,text/plain;q=0.8,*/*;q=0.1",
+  "Accept-Encoding": "gzip, br, zstd, deflate",
+  "Accept-Language": "en,*;q=0.5",
+};
+
+const requestPage = (
   checked: CheckedUrl,
   { network, limits }: RequestDeps,
   signal: AbortSignal,
-): Promise<PageResponse> {
-  const socket = await dial(checked, network, signal);
-  try {
-    const response = await send(checked, { socket, maxHeaderSize: limits.headerBytes, signal });
+): Promise<PageResponse> =>
+  exchange(checked, { network, headers: HEADERS, maxHeaderSize: limits.headerBytes, signal }, async (response) => {
     const { statusCode: status = 0, headers } = response;
     const location = status >= 300 && status < 400 ? headers.location : undefined;
     const contentType = headers["content-type"] ?? "";
     if (location !== undefined) return { status, location, contentType, body: Buffer.alloc(0) };
     return { status, contentType, body: await readBody(response, limits, signal) };
-  } finally {
-    socket.on("error", () => undefined);
-    socket.destroy();
-  }
-}
+  });
 
 interface Sending {
-  socket: Awaited<ReturnType<typeof dial>>;
+  network: Network;
+  /** With a body, the request is a POST. */
+  body?: string;
+  headers: Readonly<Record<string, string>>;
   maxHeaderSize: number;
   signal: AbortSignal;
 }
 
-async function send({ url }: CheckedUrl, { socket, maxHeaderSize, signal }: Sending): Promise<IncomingMessage> {
-  const request = sendRequest({
-    // With an `agent`, even `false`, Node.js ignores `createConnection` and looks the name up again.
-    createConnection: () => socket,
-    path: url.pathname + url.search,
-    setHost: false,
-    headers: {
-      Host: url.host,
-      "User-Agent": USER_AGENT,
-      Accept: "text/html,application/xhtml+xml,application/pdf;q=0.9,text/plain;q=0.8,*/*;q=0.1",
-      "Accept-Encoding": ACCEPTED_CODINGS,
-      "Accept-Language": "en,*;q=0.5",
-      Connection: "close",
-    },
-    maxHeaderSize,
-    signal,
-  });
-  // The socket may fail after the response began; the body's stream reports that.
-  request.on("error", () => undefined);
-  request.end();
-  const [response]: IncomingMessage[] = await once(request, "response", { signal });
-  if (response === undefined) throw new Error("No response.");
-  return response;
+/** Sends one request over a connection that the guard made, and closes it once the response is read. */
+export async function exchange<Read>(
+  checked: CheckedUrl,
+  { network, body, headers, maxHeaderSize, signal }: Sending,
+  read: (response: IncomingMessage) => Promise<Read>,
+): Promise<Read> {
+  const { url } = checked;
+  const socket = await dial(checked, network, signal);
+  try {
+    const request = sendRequest({
+      // With an `agent`, even `false`, Node.js ignores `createConnection` and looks the name up again.
+      createConnection: () => socket,
+      method: body === undefined ? "GET" : "POST",
+      path: url.pathname + url.search,
+      setHost: false,
+      headers: { ...headers, Host: url.host, Connection: "close" },
+      maxHeaderSize,
+      signal,
+    });
+    // The socket may fail after the response began; the body's stream reports that.
+    request.on("error", () => undefined);
+    const responded = once(request, "response", { signal });
+    request.end(body);
+    const [response]: IncomingMessage[] = await responded;
+    if (response === undefined) throw new Error("No response.");
+    return await read(response);
+  } finally {
+    socket.on("error", () => undefined);
+    socket.destroy();
+  }
 }
 
 // Errors of fetching a page, each with a sentence of this program.
@@ -186,8 +197,6 @@ function targetOf(location: string, base: URL): string {
 }
 
 // Reads a response body within bounds: bytes as received and, so that a decompression bomb is cut, as decoded.
-
-const ACCEPTED_CODINGS = "gzip, br, zstd, deflate";
 
 const DECODERS = new Map<string, () => Transform>([
   ["gzip", createGunzip],

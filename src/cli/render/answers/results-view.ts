@@ -244,7 +244,7 @@ function verification({
 }: Results): Remark[] {
   if (verified === undefined) return [];
   if (!verified) return [{ text: "Not verified", style: "careful" }, ...claimRemarks(claims)];
-  const later = laterConflicts(Number(checked?.["conflict"] ?? 0));
+  const later = laterConflicts(checked?.conflict);
   const text = `Verified${round === undefined ? "" : ` in round ${round}`}${later}`;
   const remark: Remark = later === "" ? { text: `✓ ${text}`, style: "good" } : { text, style: "careful" };
   return [remark, ...claimRemarks(claims)];
