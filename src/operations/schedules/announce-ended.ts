@@ -1,9 +1,11 @@
 /** Announces how the runs of schedules ended: by what changed since the report before. */
 
 import { networkCaller } from "../../caller.ts";
+import { AppError } from "../../errors.ts";
 import { announceEnd, type UntoldRun, untoldRuns } from "../../runs/schedules/announcement-store.ts";
 import { runsOfSchedule } from "../../runs/schedules/schedule-store.ts";
 import type { Call, OperationDeps } from "../operation.ts";
+import { refused } from "../perform.ts";
 
 export async function announceEnded(deps: OperationDeps): Promise<void> {
   const db = await deps.database();
@@ -11,6 +13,8 @@ export async function announceEnded(deps: OperationDeps): Promise<void> {
     if (deps.leaving.aborted) return;
     const run = await deps.findRun(untold.owner, untold.taskId);
     const changes = untold.status === "completed" ? await changesSinceLast(deps, untold) : undefined;
+    // The comparison was cut short: the next process makes it.
+    if (deps.leaving.aborted) return;
     await announceEnd(db, { ...untold, run, changes, now: deps.clock.now() });
   }
 }
@@ -29,7 +33,10 @@ async function changesSinceLast(
   const call: Call = { ...networkCaller(owner), client: "schedule", signal: deps.leaving, progress: () => {} };
   const compared = await compareReports
     .run(deps, { task_id: taskId, earlier: earlier.taskId }, call)
-    .catch(() => undefined);
+    .catch((error: unknown) => {
+      if (!(error instanceof AppError)) refused(error, deps);
+      return undefined;
+    });
   if (compared === undefined) return undefined;
   const { changed, added, gone } = compared;
   const named = [

@@ -1,0 +1,81 @@
+/** The announcement of runs of schedules: none is lost to a shutdown, an error or another run. */
+
+import { expect, test } from "vitest";
+import { openApp } from "../../../test/kit/store/operation-deps.ts";
+import { insertRun, openDatabase } from "../../../test/kit/store/store-rows.ts";
+import { currentOf } from "../../runs/conversation-store.ts";
+import { saveResult } from "../../runs/result-store.ts";
+import { insertSchedule } from "../../runs/schedules/schedule-store.ts";
+import type { Database } from "../../store/database.ts";
+import type { OperationDeps } from "../operation.ts";
+import { announceEnded } from "./announce-ended.ts";
+
+const NOW = Date.parse("2027-01-04T12:00Z");
+
+/** A schedule with finished runs, the oldest first. */
+async function scheduled(db: Database, reports: Record<string, string>): Promise<void> {
+  const { scheduleId } = await insertSchedule(db, {
+    owner: "local",
+    operation: "start_deep_research",
+    input: { query: "How deep is the lake?" },
+    rule: { every: "day", at: "07:00", time_zone: "UTC" },
+    budgetUsd: 20,
+    now: NOW,
+  });
+  for (const [index, [taskId, report]] of Object.entries(reports).entries()) {
+    const ended = { status: "completed", created_at: NOW + index, completed_at: NOW + index };
+    await insertRun(db, { task_id: taskId, schedule_id: scheduleId, ...ended });
+    const result = { report, sources: [], metadata: {}, partial: false };
+    await db
+      .transaction()
+      .execute((transaction) => saveResult(transaction, { taskId, query: "?", isSearched: true, result, now: NOW }));
+  }
+}
+
+function openDeps(db: Database): { deps: OperationDeps; leave: () => void; lines: string[] } {
+  const { deps, lines } = openApp();
+  const leaving = new AbortController();
+  return {
+    lines,
+    leave: () => leaving.abort(),
+    deps: {
+      ...deps,
+      database: async () => db,
+      findRun: (owner, taskId) => currentOf(db, owner, taskId),
+      leaving: leaving.signal,
+    },
+  };
+}
+
+const notices = async (db: Database): Promise<unknown[]> =>
+  db.selectFrom("notification_outbox").select(["task_id", "kind"]).orderBy("outbox_id").execute();
+
+test("a comparison that a shutdown cuts short is made by the next process (O10)", async () => {
+  const db = await openDatabase({ stoppedAt: NOW });
+  await scheduled(db, { one: "The lake is 40 metres deep.", two: "The lake is 45 metres deep." });
+  const { deps, leave } = openDeps(db);
+  const findRun: OperationDeps["findRun"] = (owner, taskId) => {
+    if (taskId === "two") leave();
+    return deps.findRun(owner, taskId);
+  };
+  await announceEnded({ ...deps, findRun });
+  expect(await notices(db)).toEqual([{ task_id: "one", kind: "completed" }]);
+  await announceEnded(openDeps(db).deps);
+  expect(await notices(db)).toEqual([
+    { task_id: "one", kind: "completed" },
+    { task_id: "two", kind: "changed" },
+  ]);
+});
+
+test("a report that cannot be compared is announced as finished, and an unexpected error is logged (O10)", async () => {
+  const db = await openDatabase({ stoppedAt: NOW });
+  await scheduled(db, { one: "The lake is 40 metres deep.", two: "The lake is 45 metres deep." });
+  await db.updateTable("research_results").set({ sources_json: "{" }).where("task_id", "=", "one").execute();
+  const { deps, lines } = openDeps(db);
+  await announceEnded(deps);
+  expect(await notices(db)).toEqual([
+    { task_id: "one", kind: "completed" },
+    { task_id: "two", kind: "completed" },
+  ]);
+  expect(lines).toEqual([expect.stringContaining("Unexpected error")]);
+});
