@@ -9,6 +9,7 @@ import { insertSchedule } from "../../runs/schedules/schedule-store.ts";
 import type { Database } from "../../store/database.ts";
 import type { OperationDeps } from "../operation.ts";
 import { announceEnded } from "./announce-ended.ts";
+import { createScheduler } from "./start-due.ts";
 
 const NOW = Date.parse("2027-01-04T12:00Z");
 
@@ -58,9 +59,9 @@ test("a comparison that a shutdown cuts short is made by the next process (O10)"
     if (taskId === "two") leave();
     return deps.findRun(owner, taskId);
   };
-  await announceEnded({ ...deps, findRun });
+  await announceEnded({ ...deps, findRun }, new Set());
   expect(await notices(db)).toEqual([{ task_id: "one", kind: "completed" }]);
-  await announceEnded(openDeps(db).deps);
+  await announceEnded(openDeps(db).deps, new Set());
   expect(await notices(db)).toEqual([
     { task_id: "one", kind: "completed" },
     { task_id: "two", kind: "changed" },
@@ -72,10 +73,30 @@ test("a report that cannot be compared is announced as finished, and an unexpect
   await scheduled(db, { one: "The lake is 40 metres deep.", two: "The lake is 45 metres deep." });
   await db.updateTable("research_results").set({ sources_json: "{" }).where("task_id", "=", "one").execute();
   const { deps, lines } = openDeps(db);
-  await announceEnded(deps);
+  await announceEnded(deps, new Set());
   expect(await notices(db)).toEqual([
     { task_id: "one", kind: "completed" },
     { task_id: "two", kind: "completed" },
   ]);
   expect(lines).toEqual([expect.stringContaining("Unexpected error")]);
+});
+
+test("a run that cannot be announced delays no other, keeps no worker busy, and is announced later (O10, I19)", async () => {
+  const db = await openDatabase({ stoppedAt: NOW });
+  await scheduled(db, { bad: "The lake is 40 metres deep." });
+  await scheduled(db, { good: "The lake is 45 metres deep." });
+  await db.updateTable("research_tasks").set({ options_json: "{" }).where("task_id", "=", "bad").execute();
+  const { deps, lines } = openDeps(db);
+  const scheduler = createScheduler(deps);
+  expect(await scheduler.isBusy()).toBe(true);
+  for (let round = 0; round < 3; round += 1) await scheduler.sweep();
+  expect(await notices(db)).toEqual([{ task_id: "good", kind: "completed" }]);
+  expect(lines).toEqual([expect.stringContaining("Unexpected error")]);
+  expect(await scheduler.isBusy()).toBe(false);
+  await db.updateTable("research_tasks").set({ options_json: "{}" }).where("task_id", "=", "bad").execute();
+  await scheduler.sweep();
+  expect(await notices(db)).toEqual([
+    { task_id: "good", kind: "completed" },
+    { task_id: "bad", kind: "completed" },
+  ]);
 });

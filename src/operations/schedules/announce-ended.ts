@@ -7,16 +7,26 @@ import { runsOfSchedule } from "../../runs/schedules/schedule-store.ts";
 import type { Call, OperationDeps } from "../operation.ts";
 import { refused } from "../perform.ts";
 
-export async function announceEnded(deps: OperationDeps): Promise<void> {
-  const db = await deps.database();
-  for (const untold of await untoldRuns(db)) {
+/** `reported`: the runs that could not be announced. Each sweep tries again; they delay nothing else. */
+export async function announceEnded(deps: OperationDeps, reported: Set<string>): Promise<void> {
+  for (const untold of await untoldRuns(await deps.database())) {
     if (deps.leaving.aborted) return;
-    const run = await deps.findRun(untold.owner, untold.taskId);
-    const changes = untold.status === "completed" ? await changesSinceLast(deps, untold) : undefined;
-    // The comparison was cut short: the next process makes it.
-    if (deps.leaving.aborted) return;
-    await announceEnd(db, { ...untold, run, changes, now: deps.clock.now() });
+    try {
+      await announceRun(deps, untold);
+      reported.delete(untold.taskId);
+    } catch (error) {
+      if (!reported.has(untold.taskId)) refused(error, deps);
+      reported.add(untold.taskId);
+    }
   }
+}
+
+async function announceRun(deps: OperationDeps, untold: UntoldRun): Promise<void> {
+  const run = await deps.findRun(untold.owner, untold.taskId);
+  const changes = untold.status === "completed" ? await changesSinceLast(deps, untold) : undefined;
+  // The comparison was cut short: the next process makes it.
+  if (deps.leaving.aborted) return;
+  await announceEnd(await deps.database(), { ...untold, run, changes, now: deps.clock.now() });
 }
 
 const MAX_NAMED = 3;

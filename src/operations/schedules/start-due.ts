@@ -30,13 +30,15 @@ const OPERATIONS: Record<ScheduledOperation, () => Promise<Operation>> = {
 /** `owner`: the schedules of others are left to a server or worker. */
 export function createScheduler(deps: OperationDeps, { owner }: { owner?: string | undefined } = {}): Scheduler {
   const working = new Set<Promise<unknown>>();
+  /** Schedules and runs whose error is in the log. */
   const reported = new Set<string>();
   const inBackground = (work: Promise<unknown>): void => {
     working.add(work);
     deps.inBackground(work.finally(() => working.delete(work)));
   };
   return {
-    isBusy: async () => working.size > 0 || (await untoldRuns(await deps.database())).length > 0,
+    isBusy: async () =>
+      working.size > 0 || (await untoldRuns(await deps.database())).some(({ taskId }) => !reported.has(taskId)),
     sweep: async () => {
       const { due, now } = await dueSchedules(await deps.database(), deps.clock.now());
       for (const schedule of due) {
@@ -50,7 +52,7 @@ export function createScheduler(deps: OperationDeps, { owner }: { owner?: string
           reported.add(schedule.scheduleId);
         }
       }
-      await announceEnded(deps);
+      await announceEnded(deps, reported);
     },
   };
 }
