@@ -230,6 +230,30 @@ test("a clock that was set back brings no occurrence a second time, one that was
   expect(await findSchedule(db, "local", scheduleId)).toMatchObject({ nextAt: FIRST + 2 * DAY });
 });
 
+test.for([
+  ["day", { every: "day", at: "07:00", time_zone: "UTC" }, FIRST],
+  ["week", { every: "week", weekday: "friday", at: "07:00", time_zone: "UTC" }, Date.parse("2027-01-08T07:00Z")],
+  ["month", { every: "month", day: 31, at: "07:00", time_zone: "UTC" }, Date.parse("2027-01-31T07:00Z")],
+] as const)("a clock that was a few days ahead costs no run of a %s (I17)", async ([, rule, first]) => {
+  const db = await openDatabase({ stoppedAt: NOW });
+  const schedule = await inserted(db, { rule });
+  const { scheduleId } = schedule;
+  // As far away as an occurrence can be.
+  const { due } = await dueSchedules(db, NOW);
+  expect([due, schedule.nextAt]).toEqual([[], first]);
+  // The clock was one to 31 days ahead when it was claimed.
+  const next = first + (rule.every === "month" ? 59 : rule.every === "week" ? 14 : 2) * DAY;
+  await start(db, { scheduleId, dueAt: first, nextAt: next });
+  await setClock(db, first);
+  const [far] = (await dueSchedules(db, first)).due;
+  expect(far?.nextAt).toBe(next);
+  if (far !== undefined) await bringNear(db, far, first);
+  expect((await dueSchedules(db, first)).due).toEqual([]);
+  const { nextAt = 0 } = await findSchedule(db, "local", scheduleId);
+  expect(nextAt).toBeLessThan(next);
+  expect(nextAt).toBeGreaterThan(first);
+});
+
 test("a paused schedule is not due, and one that has ended keeps its runs (I15)", async () => {
   const db = await openDatabase({ stoppedAt: NOW });
   const schedule = await inserted(db);

@@ -11,7 +11,7 @@ import { MICROS, microsOf } from "../ledger/ledger-store.ts";
 import { STORED_STATUSES, type StoredStatus, UNFINISHED } from "../run.ts";
 import { insertRunning, type NewRun } from "../run-store.ts";
 import { storedJson } from "../run-row.ts";
-import { nextOccurrence, ruleSchema } from "./calendar.ts";
+import { nextOccurrence, type Rule, ruleSchema } from "./calendar.ts";
 import { type Occurrence, OccurrenceRefused, type Schedule, type ScheduleProblem } from "./schedule.ts";
 
 const inputSchema = z.looseObject({ query: z.string() });
@@ -160,15 +160,23 @@ export async function endSchedule(db: Database, owner: string, scheduleId: strin
   await db.deleteFrom("schedules").where("owner", "=", owner).where("schedule_id", "=", scheduleId).execute();
 }
 
-/** A longer wait than any rule has: the clock was ahead when the time was written. */
-const FAR_MS = 33 * 86_400_000;
+const HOUR_MS = 3_600_000;
+/** Longer waits than a rule has, with an hour more when the clocks change: the clock was ahead when the time was written. */
+const FAR_MS: Record<Rule["every"], number> = { day: 26 * HOUR_MS, week: 8 * 24 * HOUR_MS, month: 33 * 24 * HOUR_MS };
 
 /** Those with an occurrence that is due, by the clock of the database. */
 export async function dueSchedules(db: Database, here: number): Promise<{ due: Schedule[]; now: number }> {
   const now = await databaseNow(db, here);
   const rows = await schedulesIn(db)
     .where("paused", "=", 0)
-    .where(({ or, eb }) => or([eb("next_at", "<=", now), eb("next_at", ">", now + FAR_MS)]))
+    .where(({ or, and, eb }) =>
+      or([
+        eb("next_at", "<=", now),
+        ...Object.entries(FAR_MS).map(([every, ms]) =>
+          and([eb("next_at", ">", now + ms), eb("rule_json", "like", `%"every":"${every}"%`)]),
+        ),
+      ]),
+    )
     .orderBy("next_at")
     .execute();
   return { due: rows.map(scheduleOf), now };
@@ -268,16 +276,15 @@ export async function noteUnstarted(
 }
 
 /** The clock was ahead when this time was written: the occurrences before it are due again, but none a second time. */
-export async function bringNear(
-  db: Database,
-  { scheduleId, nextAt, lastAt, rule }: Schedule,
-  now: number,
-): Promise<void> {
+export async function bringNear(db: Database, schedule: Schedule, now: number): Promise<void> {
+  const nextAt = nextOccurrence(schedule.rule, Math.max(now, schedule.lastAt ?? 0));
+  // The last one that was claimed is far ahead, too. An update without effect would wait for the write lock.
+  if (nextAt === schedule.nextAt) return;
   await db
     .updateTable("schedules")
-    .set({ next_at: nextOccurrence(rule, Math.max(now, lastAt ?? 0)) ?? null })
-    .where("schedule_id", "=", scheduleId)
-    .where("next_at", "=", nextAt ?? 0)
+    .set({ next_at: nextAt ?? null })
+    .where("schedule_id", "=", schedule.scheduleId)
+    .where("next_at", "=", schedule.nextAt ?? 0)
     .execute();
 }
 
