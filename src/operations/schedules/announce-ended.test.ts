@@ -81,6 +81,29 @@ test("a report that cannot be compared is announced as finished, and an unexpect
   expect(lines).toEqual([expect.stringContaining("Unexpected error")]);
 });
 
+test("a clock that was set back mutes no run, and each is compared with the one announced before it (O10)", async () => {
+  const db = await openDatabase({ stoppedAt: NOW });
+  const depth = (metres: number): string => `The lake is ${metres} metres deep.`;
+  await scheduled(db, { one: depth(40), two: depth(45), three: depth(50) });
+  const announced = new Set<string>();
+  for (const [index, taskId] of ["one", "two", "three"].entries()) {
+    // A day earlier each time.
+    const created_at = NOW - index * 86_400_000;
+    await db.updateTable("research_tasks").set({ created_at }).where("task_id", "=", taskId).execute();
+    announced.add(taskId);
+    const rest = db.updateTable("research_tasks").where("task_id", "not in", [...announced]);
+    await rest.set({ status: "running_async" }).execute();
+    await db.updateTable("research_tasks").where("task_id", "=", taskId).set({ status: "completed" }).execute();
+    await announceEnded(openDeps(db).deps, new Set());
+  }
+  const rows = db.selectFrom("notification_outbox").select(["task_id", "payload_json"]).orderBy("outbox_id");
+  expect(await rows.execute()).toMatchObject([
+    { task_id: "one", payload_json: expect.stringContaining("finished") },
+    { task_id: "two", payload_json: expect.stringContaining("45 metres deep. (was: 40") },
+    { task_id: "three", payload_json: expect.stringContaining("50 metres deep. (was: 45") },
+  ]);
+});
+
 test("a run that cannot be announced delays no other, keeps no worker busy, and is announced later (O10, I19)", async () => {
   const db = await openDatabase({ stoppedAt: NOW });
   await scheduled(db, { bad: "The lake is 40 metres deep." });

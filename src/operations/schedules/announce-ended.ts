@@ -2,8 +2,7 @@
 
 import { networkCaller } from "../../caller.ts";
 import { AppError } from "../../errors.ts";
-import { announceEnd, type UntoldRun, untoldRuns } from "../../runs/schedules/announcement-store.ts";
-import { runsOfSchedule } from "../../runs/schedules/schedule-store.ts";
+import { announceEnd, lastAnnounced, type UntoldRun, untoldRuns } from "../../runs/schedules/announcement-store.ts";
 import type { Call, OperationDeps } from "../operation.ts";
 import { refused } from "../perform.ts";
 
@@ -34,19 +33,16 @@ const MAX_NAMED = 3;
 /** Undefined for the first report, and for one that cannot be compared. */
 async function changesSinceLast(
   deps: OperationDeps,
-  { taskId, owner, scheduleId, createdAt }: UntoldRun,
+  { taskId, owner, scheduleId }: UntoldRun,
 ): Promise<string | undefined> {
-  const wanted = { limit: 1, status: "completed", before: createdAt } as const;
-  const [earlier] = await runsOfSchedule(await deps.database(), scheduleId, wanted);
+  const earlier = await lastAnnounced(await deps.database(), scheduleId);
   if (earlier === undefined) return undefined;
   const { compareReports } = await import("../compare-reports.ts");
   const call: Call = { ...networkCaller(owner), client: "schedule", signal: deps.leaving, progress: () => {} };
-  const compared = await compareReports
-    .run(deps, { task_id: taskId, earlier: earlier.taskId }, call)
-    .catch((error: unknown) => {
-      if (!(error instanceof AppError)) refused(error, deps);
-      return undefined;
-    });
+  const compared = await compareReports.run(deps, { task_id: taskId, earlier }, call).catch((error: unknown) => {
+    if (!(error instanceof AppError)) refused(error, deps);
+    return undefined;
+  });
   if (compared === undefined) return undefined;
   const { changed, added, gone } = compared;
   const named = [

@@ -50,7 +50,7 @@ export async function viewOf(db: Database, schedule: Schedule): Promise<Schedule
   const { runsOfSchedule, usedUsd } = await import("../../runs/schedules/schedule-store.ts");
   const { scheduleId, rule, budgetUsd, nextAt, problem, paused } = schedule;
   const { every, at, time_zone, until } = rule;
-  const [last] = await runsOfSchedule(db, scheduleId, { limit: 1 });
+  const [last] = await runsOfSchedule(db, scheduleId, 1);
   const isActive = !paused && nextAt !== undefined;
   return {
     schedule_id: scheduleId,

@@ -9,7 +9,6 @@ import { dropLine } from "../cancel/cancel-store.ts";
 import { giveWay, lockWithOrigin, otherIdsOf, repeatsUnknown, standAloneAgain } from "../conversation-store.ts";
 import { settleInteraction } from "../ledger/ledger-store.ts";
 import { lockRun } from "../lock-store.ts";
-import { announcesReports } from "../schedules/announcement-store.ts";
 import type { NewResult, PolledRun, Run } from "../run.ts";
 import { findResult, mayKeepText, recordFigures, saveResult } from "../result-store.ts";
 import { findPictures } from "../file-store.ts";
@@ -101,8 +100,7 @@ async function announceEnd(transaction: Transaction<Tables>, finish: AgentFinish
   if (to === "cancelled") return;
   const isPlan = isOpenPlan(finish);
   // On the desktop, such a report is announced by what changed since the one before it.
-  const isOfSchedule =
-    to === "completed" && ended.schedule_id !== null && (await announcesReports(transaction, ended.schedule_id));
+  const isOfSchedule = to === "completed" && ended.schedule_id !== null;
   const outcome = { taskId, outcome: to, durationMs: now - createdAt, reason: error?.message };
   await announce(transaction, {
     taskId,

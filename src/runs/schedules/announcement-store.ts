@@ -1,5 +1,6 @@
 /** SQL of the announcements: each run of a schedule that has ended is announced once. */
 
+import { sql } from "kysely";
 import { LOCAL_OWNER } from "../../caller.ts";
 import { announce } from "../../notifications/announce.ts";
 import { changesNotification, notificationFor } from "../../notifications/desktop.ts";
@@ -16,33 +17,47 @@ export interface UntoldRun extends ScheduledRun {
 /** The runs of schedules that have ended and are not announced, the oldest first: a run begins when the last one has ended. */
 export async function untoldRuns(db: Database): Promise<UntoldRun[]> {
   const rows = await db
-    .selectFrom("schedules")
-    .innerJoin("research_tasks", "research_tasks.schedule_id", "schedules.schedule_id")
-    .select(["schedules.schedule_id", "schedules.owner", "task_id", "status", "research_tasks.created_at"])
+    .selectFrom("research_tasks")
+    .select(["schedule_id", "owner", "task_id", "status", "created_at"])
+    .where("schedule_id", "is not", null)
+    .where("announced", "is", null)
     .where("status", "in", FINISHED)
     .where(isListed)
-    .whereRef("research_tasks.created_at", ">", "schedules.told_until")
-    .orderBy("research_tasks.created_at")
+    .orderBy("created_at")
     .execute();
-  return rows.map((row) => ({ ...scheduledRunOf(row), scheduleId: row.schedule_id, owner: row.owner }));
+  return rows.map((row) => ({ ...scheduledRunOf(row), scheduleId: row.schedule_id ?? "", owner: row.owner }));
 }
 
-/** Whether the schedule has not been ended meanwhile. */
-export const announcesReports = async (db: Database, scheduleId: string): Promise<boolean> =>
-  (await db.selectFrom("schedules").select("owner").where("schedule_id", "=", scheduleId).executeTakeFirst()) !==
-  undefined;
+/** The run whose report was announced last, whatever the clock says of it. */
+export const lastAnnounced = async (db: Database, scheduleId: string): Promise<string | undefined> =>
+  (
+    await db
+      .selectFrom("research_tasks")
+      .select("task_id")
+      .where("schedule_id", "=", scheduleId)
+      .where("announced", "is not", null)
+      .where("status", "=", "completed")
+      .orderBy("announced", "desc")
+      .limit(1)
+      .executeTakeFirst()
+  )?.task_id;
 
 /**
  * Announces a run that has ended, unless the user cancelled it: by what changed since the one before it, or how it
  * ended. Of several processes one does, once; the desktop is that of the user of this machine.
  */
-export function announceEnd(db: Database, { scheduleId, createdAt, run, changes, now }: Announcement): Promise<void> {
+export function announceEnd(db: Database, { scheduleId, run, changes, now }: Announcement): Promise<void> {
   return db.transaction().execute(async (transaction) => {
     const { numUpdatedRows } = await transaction
-      .updateTable("schedules")
-      .set({ told_until: createdAt })
-      .where("schedule_id", "=", scheduleId)
-      .where("told_until", "<", createdAt)
+      .updateTable("research_tasks")
+      .set((row) => ({
+        announced: row
+          .selectFrom("research_tasks as others")
+          .select(sql<number>`coalesce(max(others.announced), 0) + 1`.as("next"))
+          .where("others.schedule_id", "=", scheduleId),
+      }))
+      .where("task_id", "=", run.taskId)
+      .where("announced", "is", null)
       .executeTakeFirst();
     if (numUpdatedRows === 0n || run.status === "cancelled") return;
     const { taskId, owner, query, title = query, kind, completedAt = run.createdAt, error } = run;
@@ -63,7 +78,7 @@ export function announceEnd(db: Database, { scheduleId, createdAt, run, changes,
   });
 }
 
-interface Announcement extends Pick<UntoldRun, "scheduleId" | "createdAt"> {
+interface Announcement extends Pick<UntoldRun, "scheduleId"> {
   run: Run;
   /** Undefined if there is no report before it. */
   changes: string | undefined;

@@ -80,7 +80,7 @@ test("an occurrence is claimed once by eight processes at a time, with the inten
   const schedule = await inserted(db);
   const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => start(db, occurrenceOf(schedule))));
   expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-  const runs = await runsOfSchedule(db, schedule.scheduleId, { limit: 9 });
+  const runs = await runsOfSchedule(db, schedule.scheduleId, 9);
   expect(runs).toMatchObject([{ status: "pending" }]);
   expect(await rowOf(db, runs[0]?.taskId ?? "")).toMatchObject({
     schedule_id: schedule.scheduleId,
@@ -103,7 +103,7 @@ test("a search is claimed in the same way (I17)", async () => {
     Array.from({ length: 8 }, (_, n) => searched(db, occurrenceOf(schedule), `task-${n}`)),
   );
   expect(outcomes.filter(({ status }) => status === "fulfilled")).toMatchObject([{ value: 20 }]);
-  expect(await runsOfSchedule(db, schedule.scheduleId, { limit: 9 })).toMatchObject([{ status: "running" }]);
+  expect(await runsOfSchedule(db, schedule.scheduleId, 9)).toMatchObject([{ status: "running" }]);
 });
 
 test("a start that is refused claims nothing (I17)", async () => {
@@ -114,7 +114,7 @@ test("a start that is refused claims nothing (I17)", async () => {
   const refused = commitIntent(db, { ...INTENT, estimate: { usd: { max: 5 } }, occurrence }, { join: false, limits });
   await expect(refused).rejects.toMatchObject({ code: "BUSY" });
   expect(await findSchedule(db, "local", schedule.scheduleId)).toMatchObject({ nextAt: FIRST, lastAt: undefined });
-  expect(await runsOfSchedule(db, schedule.scheduleId, { limit: 9 })).toEqual([]);
+  expect(await runsOfSchedule(db, schedule.scheduleId, 9)).toEqual([]);
 });
 
 test("no run is started while the outcome of the last one is unknown (I17)", async () => {

@@ -295,18 +295,12 @@ export interface ScheduledRun {
 }
 
 /** Its newest runs, the current one of each line. */
-export async function runsOfSchedule(
-  db: Database,
-  scheduleId: string,
-  { limit, status, before }: { limit: number; status?: StoredStatus; before?: number },
-): Promise<ScheduledRun[]> {
+export async function runsOfSchedule(db: Database, scheduleId: string, limit: number): Promise<ScheduledRun[]> {
   const rows = await db
     .selectFrom("research_tasks")
     .select(["task_id", "status", "created_at"])
     .where("schedule_id", "=", scheduleId)
     .where(isListed)
-    .$if(status !== undefined, (query) => query.where("status", "=", status ?? ""))
-    .$if(before !== undefined, (query) => query.where("created_at", "<", before ?? 0))
     .orderBy("created_at", "desc")
     .limit(limit)
     .execute();

@@ -66,6 +66,8 @@ const INDEXES = [
   byTasks("carries_on", "where carries_on is not null"),
   // The runs of a schedule, the last one first.
   byTasks("schedule_id, created_at", "where schedule_id is not null"),
+  // Every sweep looks for those of schedules that have ended and are not announced.
+  byTasks("created_at", "where schedule_id is not null and announced is null"),
   // A plan is changed or approved once, and an unknown start is sent again once, however many calls ask for it.
   sql`create unique index research_tasks_carried_on_once on research_tasks (carries_on)
     where carries_on is not null and gave_way = 0`,

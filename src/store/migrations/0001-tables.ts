@@ -120,6 +120,8 @@ export const TABLES = {
     gave_way: flag("not null default 0"),
     /** The schedule that started it, which may have ended since. */
     schedule_id: text(),
+    /** Its number among the runs of the schedule whose end was announced; null until then. */
+    announced: integer(),
     enable_notifications: stated(flag("not null default 1")),
     /** The starting call returns the report if the run ends by this time; null when no call waits. */
     caller_waits_until: bigint(),
@@ -309,7 +311,7 @@ export const TABLES = {
     input_json: text("not null"),
     /** When, as `Rule`. */
     rule_json: text("not null"),
-    /** What its runs may cost together. */
+    /** Of all its runs. */
     budget_micros: bigint("not null"),
     paused: flag("not null default 0"),
     /** The next occurrence, which is claimed by changing it; null: there is none. */
@@ -318,8 +320,6 @@ export const TABLES = {
     last_at: bigint(),
     /** Why the last occurrence was passed over, or the one that is due waits. */
     problem: oneOf("budget", "limit", "unfinished", "unavailable", "failed")(),
-    /** When the run was created whose end was announced last. */
-    told_until: bigint("not null default 0"),
     created_at: bigint("not null"),
     updated_at: bigint("not null"),
   },

@@ -112,6 +112,7 @@ const DEFAULT_ROW: Omit<TaskRow, "task_id" | "created_at" | "started_at" | "upda
   carries_on: null,
   gave_way: 0,
   schedule_id: null,
+  announced: null,
   poll_key: null,
   poll_rank: 0,
   odd_answer: null,
