@@ -27,6 +27,7 @@ const ON_POSTGRES = [
   "src/http/auth/authenticate.test.ts",
   "src/operations/{check-research-status,save-research-to-markdown}.test.ts",
   "src/operations/library/archive.test.ts",
+  "src/operations/schedules/announce-ended.test.ts",
 ];
 
 /** The fleet, and one end-to-end test of each area. */

@@ -192,6 +192,21 @@ test("a change is merged with the stored rule, and checked with what would be st
   expect(await findSchedule(db, "local", scheduleId)).toEqual(changed);
 });
 
+test("a change keeps an occurrence that is due and waits; a pause does not (I15, I17)", async () => {
+  const db = await openDatabase({ stoppedAt: NOW });
+  const { scheduleId } = await inserted(db);
+  await setClock(db, FIRST + 1);
+  const marks = { owner: "local", scheduleId, now: FIRST + 1 };
+  await noteUnstarted(db, { scheduleId, dueAt: FIRST, problem: "unfinished", now: FIRST + 1 });
+  const waits = { nextAt: FIRST, problem: "unfinished" };
+  expect(await changeSchedule(db, { ...marks, budgetUsd: 30 })).toMatchObject(waits);
+  expect(await changeSchedule(db, { ...marks, paused: false })).toMatchObject(waits);
+  expect(await changeSchedule(db, { ...marks, rule: (before) => ({ ...before, at: "06:00" }) })).toMatchObject(waits);
+  await changeSchedule(db, { ...marks, paused: true });
+  const next = { nextAt: Date.parse("2027-01-06T06:00Z"), problem: undefined };
+  expect(await changeSchedule(db, { ...marks, paused: false })).toMatchObject(next);
+});
+
 test("what is due is found by the clock of the database, and why it does not start is stored once (I19)", async () => {
   const db = await openDatabase({ stoppedAt: NOW });
   const schedule = await inserted(db);

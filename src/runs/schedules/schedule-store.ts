@@ -106,7 +106,7 @@ export interface ScheduleChange {
   now: number;
 }
 
-/** The next occurrence is the first one after now and after the last one that was claimed, however the clock was set. */
+/** The next occurrence is the one that is due, or the first one after now and after the last one that was claimed. */
 export function changeSchedule(
   db: Database,
   { owner, scheduleId, paused, rule, budgetUsd, check, now }: ScheduleChange,
@@ -124,7 +124,7 @@ export function changeSchedule(
         rule_json: JSON.stringify(after.rule),
         ...(budgetUsd === undefined ? {} : { budget_micros: microsOf(budgetUsd) }),
         next_at: after.nextAt ?? null,
-        problem: null,
+        problem: after.problem ?? null,
         updated_at: at,
       })
       .where("schedule_id", "=", scheduleId)
@@ -134,18 +134,19 @@ export function changeSchedule(
   });
 }
 
-/** As it would be stored. */
+/** As it would be stored. One that is due still is: it waits for something else. A pause is the user's. */
 export function afterChange(
   before: Schedule,
   { paused, rule, budgetUsd, now }: Omit<ScheduleChange, "owner" | "scheduleId">,
 ): Schedule {
   const changed = rule?.(before.rule) ?? before.rule;
+  const isDue = !before.paused && paused !== true && before.nextAt !== undefined && before.nextAt <= now;
   return {
     ...before,
     rule: changed,
     budgetUsd: budgetUsd ?? before.budgetUsd,
     paused: paused ?? before.paused,
-    nextAt: nextOccurrence(changed, Math.max(now, before.lastAt ?? 0)),
+    ...(isDue ? {} : { nextAt: nextOccurrence(changed, Math.max(now, before.lastAt ?? 0)), problem: undefined }),
   };
 }
 
