@@ -147,7 +147,7 @@ const scheduling = (command: Command): Command =>
     .option("--at <time>", "time of day (default: 07:00)")
     .option("--time-zone <name>", "such as Europe/Berlin (default: that of this machine)")
     .option("--until <date>", "the last day")
-    .option("--budget <usd>", "what all its runs may cost together", (text) => (text === "" ? text : Number(text)))
+    .option("--budget <usd>", "the budget of all its runs", (text) => (text === "" ? text : Number(text)))
     .option("--yes", "skip the cost confirmation")
     .option(...ANSWER_FLAG);
 
@@ -868,7 +868,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     group: OPERATE,
     summary: "Ask again every day, week or month",
     description:
-      "Have a question asked again every day, week or month. The price is shown and confirmed first, and all runs together cost at most the budget. Runs start while a worker, a server or an assistant is running; the notification says what changed.",
+      "Have a question asked again every day, week or month. The price is shown and confirmed first, and no run starts unless its usual upper price is left of the budget. Runs start while a worker, a server or an assistant is running; the notification says what changed.",
     examples: [
       "schedule heat pump subsidies in Norway --every week --on monday --at 07:00 --until 2027-03-01 --budget 60",
       `schedule --run ${ID} --every month --on last --budget 20`,

@@ -37,7 +37,7 @@ describe.each(ERAS)("a %s client", (era) => {
     const created = await client.call({ action: "create", ...WEEKLY, until: "2099-12-31" }, { tool });
     expect(client.dialogs.map(({ message }) => message)).toEqual([
       expect.stringMatching(
-        /^Repeat this research every Friday at 07:05 \(Europe\/Berlin\) until 2099-12-31\? About \$\d\.\d+ each \(up to \$\d\.?\d*\), about \$\d+ for 1000 runs; never more than \$20 in total\.$/,
+        /^Repeat this research every Friday at 07:05 \(Europe\/Berlin\) until 2099-12-31\? About \$\d\.\d+ each \(up to \$\d\.?\d*\), about \$\d+ for 1000 runs\. No run starts unless its usual upper price is left of \$20; one run in ten costs more than that\.$/,
       ),
     ]);
     const [made] = schedulesIn(created.structured);
@@ -225,7 +225,7 @@ test.skipIf((await browserInstalled()) === "missing")(
     await page.getByRole("button", { name: "Repeat…" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByText("This search would be repeated every month on its last day at 07:00").waitFor();
-    await dialog.getByText("never more than $5 in total").waitFor();
+    await dialog.getByText("No run starts unless its usual upper price is left of $5.").waitFor();
     await dialog.getByRole("button", { name: "I agree" }).click();
     const entry = page.getByRole("article", { name: QUERY });
     await entry.getByText("every month on its last day").waitFor();

@@ -80,14 +80,14 @@ const inputSchema = z.strictObject({
     .min(0.01, { error: BUDGET_ERROR })
     .max(10_000, { error: BUDGET_ERROR })
     .optional()
-    .describe("What all its runs may cost together."),
+    .describe("For all its runs together."),
 });
 
 export const scheduleResearch = defineOperation({
   name: NAME,
   title: "Ask again every day, week or month",
   description:
-    "Costs at most budget_usd for all runs together, and the user is asked first: has a question asked again every day, week or month, as a search, deep search or research. Each run is stored, and its notification says what changed. Also lists, pauses, resumes, changes and ends schedules.",
+    "Costs what its runs cost, of which none starts unless its usual upper price is left of budget_usd; the user is asked first. Has a question asked again every day, week or month, as a search, deep search or research. Each run is stored, and its notification says what changed. Also lists, pauses, resumes, changes and ends schedules.",
   input: inputSchema,
   output: outputSchema({ message: z.string(), schedules: z.array(z.looseObject(scheduleFields)) }),
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
@@ -265,7 +265,7 @@ interface About {
   call: Pick<Call, "owner">;
 }
 
-/** The price of a run, and of all of them. The yes agrees to the budget: no run above it is started. */
+/** The price of a run, and of all of them. The yes agrees to the budget: no run starts without room in it. */
 async function questionAbout(deps: OperationDeps, { schedule, input, call }: About): Promise<Question> {
   const { countOccurrences } = await import("../../runs/schedules/calendar.ts");
   const { rule, budgetUsd, operation } = schedule;
@@ -274,7 +274,8 @@ async function questionAbout(deps: OperationDeps, { schedule, input, call }: Abo
   const runs = rule.until === undefined ? undefined : countOccurrences(rule, deps.clock.now(), MAX_COUNTED);
   if (runs === 0) throw neverDue();
   const what = { search: "search", deep_search: "deep search", start_deep_research: "research" }[operation];
-  const cost = `${priceText({ likely, max, runs, rule })}; never more than ${dollars(budgetUsd)} in total`;
+  const exceeded = likely === undefined ? "" : "; one run in ten costs more than that";
+  const cost = `${priceText({ likely, max, runs, rule })}. No run starts unless its usual upper price is left of ${dollars(budgetUsd)}${exceeded}`;
   return {
     ask: `Repeat this ${what} ${whenText(rule)}? ${cost}.`,
     because: `This ${what} would be repeated ${whenText(rule)}. ${cost}.`,
