@@ -29,10 +29,11 @@ const CALLBACK_ENDPOINT = -32_015;
 
 const WHEN: Record<EventName, string> = {
   "research.finished": "A research has its report.",
-  "research.failed": "A research has failed.",
+  "research.failed": "A research has failed, or a repeated one was not started.",
   "research.needs_approval": "The plan of a research waits for the user's approval.",
   "research.changed": "A repeated research has a report: what changed since the previous one.",
-  "budget.threshold": "The start of a research has reached a threshold of a budget.",
+  "budget.threshold":
+    "The start of a research has reached a threshold of a budget, or a repeated one has no room in it.",
 };
 
 const ABOUT_RUN = { type: "string", description: "Only events of this run; of all runs if it is missing." };
@@ -51,13 +52,14 @@ const definitions = EVENTS.map((name) => ({
     type: "object",
     properties: {
       task_id: { type: "string", description: "For get_research_results and check_research_status." },
+      schedule_id: { type: "string", description: "Of a repeated research that was not started; there is no task_id." },
       title: { type: "string", description: "The question, or the name of the run." },
       message: { type: "string" },
       status: { type: "string" },
       cost_usd: { type: "number" },
-      url: { type: "string", description: "The run on the page." },
+      url: { type: "string", description: "The run, or the schedules, on the page." },
     },
-    required: ["task_id", "title", "message"],
+    required: ["title", "message"],
   },
 }));
 

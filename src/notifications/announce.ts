@@ -9,7 +9,10 @@ import { type EventName } from "./event-names.ts";
 import { webhooksFor } from "./webhook-store.ts";
 
 export interface Announcement {
-  taskId: string;
+  /** Undefined: no run of the schedule started. */
+  taskId: string | undefined;
+  /** The occurrence that did not start. */
+  unstarted?: { scheduleId: string; dueAt: number } | undefined;
   owner: string;
   /** The name of the run, or its question. */
   title: string;
@@ -29,6 +32,8 @@ export interface Announcement {
 }
 
 const EVENT_NAMES: Record<NotificationKind, EventName> = {
+  not_started: "research.failed",
+  no_budget: "budget.threshold",
   completed: "research.finished",
   failed: "research.failed",
   plan: "research.needs_approval",
@@ -41,29 +46,32 @@ const MAX_MESSAGE_CHARS = 1_000;
 
 /** Part of the transaction that stores what is announced. */
 export async function announce(transaction: Transaction<Tables>, announcement: Announcement): Promise<void> {
-  const { taskId, owner, kind, notification, onDesktop, now, callerWaitsUntil } = announcement;
+  const { taskId = null, unstarted, owner, kind, notification, onDesktop, now, callerWaitsUntil } = announcement;
+  // An occurrence has no row of its own that would make the notification the only one.
+  const row = { taskId, kind: unstarted === undefined ? kind : `${kind} ${unstarted.scheduleId} ${unstarted.dueAt}` };
   if (onDesktop)
-    await enqueue(transaction, { taskId, channel: "desktop", kind, payload: notification, now, callerWaitsUntil });
+    await enqueue(transaction, { ...row, channel: "desktop", payload: notification, now, callerWaitsUntil });
   const webhooks = await webhooksFor(transaction, { owner, event: EVENT_NAMES[kind], now });
   if (webhooks.length === 0) return;
   const isBound = webhooks.some((webhook) => webhook.taskId !== undefined);
   const ids = new Set([taskId, ...(isBound ? await announcement.earlierIds() : [])]);
   const webhookIds = webhooks.filter((webhook) => webhook.taskId === undefined || ids.has(webhook.taskId));
   await enqueueDeliveries(transaction, {
-    taskId,
-    kind,
+    ...row,
     event: eventOf(announcement),
     webhookIds: webhookIds.map(({ webhookId }) => webhookId),
     now,
   });
 }
 
-function eventOf({ taskId, title, kind, notification, message, status, costUsd, now }: Announcement): WebhookEvent {
+function eventOf(announcement: Announcement): WebhookEvent {
+  const { taskId, unstarted, title, kind, notification, message, status, costUsd, now } = announcement;
   return {
     name: EVENT_NAMES[kind],
     at: now,
     data: {
-      task_id: taskId,
+      ...(taskId === undefined ? {} : { task_id: taskId }),
+      ...(unstarted === undefined ? {} : { schedule_id: unstarted.scheduleId }),
       title: shortLine(title, MAX_TITLE_CHARS),
       message: shortLine(message ?? notification.body, MAX_MESSAGE_CHARS),
       ...(status === undefined ? {} : { status }),

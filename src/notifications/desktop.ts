@@ -46,6 +46,12 @@ export const changesNotification = (taskId: string, changes: string): Notificati
   body: `${taskId.slice(0, 8)}: ${changes}`,
 });
 
+/** `why`: a sentence of ours. */
+export const unstartedNotification = (scheduleId: string, why: string): Notification => ({
+  title: "Research Schedule",
+  body: `${scheduleId}: ${why}`,
+});
+
 export const budgetNotification = (body: string): Notification => ({ title: "Research Budget", body });
 
 /** Usually a notification is shown within two seconds (O1); on a busy machine, late is better than never. */
@@ -131,7 +137,7 @@ function obstacleIn(
   return `${program} ended with exit code ${outcome.exitCode ?? "none"}`;
 }
 
-export type NotificationKind = "completed" | "failed" | "plan" | "budget" | "changed";
+export type NotificationKind = "completed" | "failed" | "plan" | "budget" | "changed" | "not_started" | "no_budget";
 
 export interface Notification {
   title: string;

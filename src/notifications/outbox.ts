@@ -8,7 +8,7 @@ import type { Clock } from "../platform/clock.ts";
 import { failpoint } from "../platform/failpoint.ts";
 import type { Log } from "../platform/log.ts";
 import type { Database, Tables } from "../store/database.ts";
-import type { Notification, NotificationKind } from "./desktop.ts";
+import type { Notification } from "./desktop.ts";
 import type { WebhookEvent } from "./webhook-message.ts";
 
 /** Older notifications are not shown: they are of no use at the first start after a holiday. */
@@ -24,9 +24,9 @@ const CHANNEL = "desktop";
 const HELD_FOR_CALLER_MS = 750;
 
 export interface NewNotification {
-  taskId: string;
+  taskId: string | null;
   channel: typeof CHANNEL;
-  kind: NotificationKind;
+  kind: string;
   payload: Notification;
   now: number;
   /** Until then the call that started the run may return the result itself. */
@@ -59,7 +59,7 @@ export async function withdraw(db: Database, taskId: string): Promise<void> {
 
 export interface ClaimedNotification {
   outboxId: number;
-  taskId: string;
+  taskId: string | null;
   payloadJson: string;
   createdAt: number;
 }
@@ -169,7 +169,10 @@ async function deliver(
   { db, processId, clock, log, notify }: OutboxSenderOptions,
 ): Promise<boolean> {
   if (clock.now() - createdAt > MAX_AGE_MS) {
-    log.forRun(taskId).info(`The notification for run ${taskId} is more than 7 days old and is not shown.`);
+    const about = taskId === null ? "of a schedule" : `for run ${taskId}`;
+    (taskId === null ? log : log.forRun(taskId)).info(
+      `The notification ${about} is more than 7 days old and is not shown.`,
+    );
     return false;
   }
   const payload: Notification = JSON.parse(payloadJson);
@@ -181,8 +184,8 @@ async function deliver(
 }
 
 interface NewDeliveries {
-  taskId: string;
-  kind: NotificationKind;
+  taskId: string | null;
+  kind: string;
   event: WebhookEvent;
   webhookIds: readonly string[];
   now: number;
@@ -208,7 +211,7 @@ const CLAIMED_FOR_MS = 60_000;
 export interface Delivery {
   outboxId: number;
   webhookId: string;
-  taskId: string;
+  taskId: string | null;
   kind: string;
   event: WebhookEvent;
   /** Attempts that have failed. */

@@ -10,7 +10,7 @@ export interface WebhookEvent {
   name: EventName | "test";
   at: number;
   /** `title` is the question or the name of the run, `message` a sentence of this program about it, or the first findings that changed. */
-  data: { task_id?: string; title: string; message: string; status?: string; cost_usd?: number };
+  data: { task_id?: string; schedule_id?: string; title: string; message: string; status?: string; cost_usd?: number };
 }
 
 export interface Message {
@@ -29,7 +29,7 @@ interface Delivered {
 }
 
 /** Of the delivery of one event to one webhook, in all processes and after a restart. */
-export const messageIdOf = (parts: readonly string[]): string =>
+export const messageIdOf = (parts: readonly (string | null)[]): string =>
   `evt_${hash("sha256", JSON.stringify(parts)).slice(0, 32)}`;
 
 export function messageFor(webhook: Webhook, { event, messageId, publicUrl, now }: Delivered): Message {
@@ -38,10 +38,11 @@ export function messageFor(webhook: Webhook, { event, messageId, publicUrl, now 
   return signed(webhook, { url, body: JSON.stringify(body), messageId, now });
 }
 
-const linkTo = ({ data: { task_id: taskId } }: WebhookEvent, publicUrl: string | undefined): string | undefined =>
-  publicUrl === undefined || taskId === undefined
-    ? undefined
-    : `${publicUrl.replace(/\/+(?:mcp)?\/*$/, "")}/runs/${taskId}`;
+function linkTo({ name, data }: WebhookEvent, publicUrl: string | undefined): string | undefined {
+  if (publicUrl === undefined || name === "test") return undefined;
+  const path = data.task_id === undefined ? "schedules" : `runs/${data.task_id}`;
+  return `${publicUrl.replace(/\/+(?:mcp)?\/*$/, "")}/${path}`;
+}
 
 interface Body {
   event: WebhookEvent;

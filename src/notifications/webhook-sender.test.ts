@@ -268,6 +268,8 @@ const KINDS: Record<NotificationKind, EventName> = {
   plan: "research.needs_approval",
   changed: "research.changed",
   budget: "budget.threshold",
+  no_budget: "budget.threshold",
+  not_started: "research.failed",
 };
 
 test("Slack, Teams and ntfy get a body of their own for each event, in which text is no markup (O7)", async () => {
@@ -301,7 +303,7 @@ test("Slack, Teams and ntfy get a body of their own for each event, in which tex
   });
   expect(receiver.received.every(({ headers }) => headers["webhook-signature"] === undefined)).toBe(true);
   for (const kind of Object.keys(KINDS) as NotificationKind[]) await announceEnd(db, time.now, { kind });
-  expect(await deliverDue()).toBe(3 * EVENTS.length);
+  expect(await deliverDue()).toBe(3 * Object.keys(KINDS).length);
 });
 
 test("each kind of event has its name (O4)", async () => {
@@ -311,5 +313,5 @@ test("each kind of event has its name (O4)", async () => {
   for (const kind of Object.keys(KINDS) as NotificationKind[]) await announceEnd(db, time.now, { kind });
   await deliverDue();
   expect(receiver.received.map(({ text }) => JSON.parse(text).type)).toEqual(Object.values(KINDS));
-  expect(Object.values(KINDS).toSorted()).toEqual([...EVENTS].toSorted());
+  expect(new Set(Object.values(KINDS))).toEqual(new Set(EVENTS));
 });

@@ -9,7 +9,7 @@ import * as schema from "./migrations/0001-schema.ts";
 
 /** A name ends with a hash of its statements, so that a database of another build is recognised. */
 export const MIGRATIONS: Record<string, Migration> = {
-  "0001-schema-668777c8": schema,
+  "0001-schema-880c01ae": schema,
 };
 
 /** `foreign`: created by a development build with other migrations. */

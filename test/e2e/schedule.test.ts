@@ -9,6 +9,7 @@ import { askingClient } from "../kit/server/asking-client.ts";
 import { openHttpScene } from "../kit/server/http-server.ts";
 import { openResearch, type ResearchScene } from "../kit/server/research.ts";
 import type { Era } from "../kit/server/server.ts";
+import { openReceiver } from "../kit/services/webhook-receiver.ts";
 import { onPostgres } from "../kit/store/databases.ts";
 import { waitFor } from "../kit/wait-for.ts";
 
@@ -141,8 +142,10 @@ test("what was missed is one run, late; a worker starts it, and the second one i
   expect(next).toBeGreaterThan(Date.now());
 });
 
-test("a run for which the budget has no room is not sent, and the schedule says why (I18, I19)", async (context) => {
+test("a run for which the budget has no room is not sent, the schedule says why, and its webhooks do once (I18, I19)", async (context) => {
   const scene = await openResearch(context);
+  const receiver = await openReceiver();
+  await scene.command(["webhook", "add", receiver.url, "--events", "budget.threshold", "--private"]);
   await scene.command(["schedule", QUERY, "--every", "day", "--budget", "3", "--yes"]);
   for (let round = 0; round < 4; round += 1) {
     sleepThrough(scene);
@@ -157,6 +160,12 @@ test("a run for which the budget has no room is not sent, and the schedule says 
     state: "active",
     problem: "The last run was not started: the budget of the schedule has no room for it.",
   });
+  expect(receiver.received.map(({ text }) => JSON.parse(text))).toMatchObject([
+    {
+      type: "budget.threshold",
+      data: { schedule_id: schedule?.schedule_id, title: QUERY, message: schedule?.problem },
+    },
+  ]);
   // A higher budget is another question.
   const id = schedule?.schedule_id ?? "";
   const refused = await scene.command(["schedule", "change", id, "--budget", "30"]);

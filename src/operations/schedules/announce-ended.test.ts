@@ -2,10 +2,12 @@
 
 import { expect, test } from "vitest";
 import { openApp } from "../../../test/kit/store/operation-deps.ts";
+import { setClock } from "../../../test/kit/store/databases.ts";
 import { insertRun, openDatabase } from "../../../test/kit/store/store-rows.ts";
+import { createWebhook } from "../../notifications/manage-webhooks.ts";
 import { currentOf } from "../../runs/conversation-store.ts";
 import { saveResult } from "../../runs/result-store.ts";
-import { insertSchedule } from "../../runs/schedules/schedule-store.ts";
+import { insertSchedule, listSchedules } from "../../runs/schedules/schedule-store.ts";
 import type { Database } from "../../store/database.ts";
 import type { OperationDeps } from "../operation.ts";
 import { announceEnded } from "./announce-ended.ts";
@@ -14,9 +16,9 @@ import { createScheduler } from "./start-due.ts";
 const NOW = Date.parse("2027-01-04T12:00Z");
 
 /** A schedule with finished runs, the oldest first. */
-async function scheduled(db: Database, reports: Record<string, string>): Promise<void> {
+async function scheduled(db: Database, reports: Record<string, string>, owner = "local"): Promise<string> {
   const { scheduleId } = await insertSchedule(db, {
-    owner: "local",
+    owner,
     operation: "start_deep_research",
     input: { query: "How deep is the lake?" },
     rule: { every: "day", at: "07:00", time_zone: "UTC" },
@@ -25,12 +27,13 @@ async function scheduled(db: Database, reports: Record<string, string>): Promise
   });
   for (const [index, [taskId, report]] of Object.entries(reports).entries()) {
     const ended = { status: "completed", created_at: NOW + index, completed_at: NOW + index };
-    await insertRun(db, { task_id: taskId, schedule_id: scheduleId, ...ended });
+    await insertRun(db, { task_id: taskId, schedule_id: scheduleId, owner, ...ended });
     const result = { report, sources: [], metadata: {}, partial: false };
     await db
       .transaction()
       .execute((transaction) => saveResult(transaction, { taskId, query: "?", isSearched: true, result, now: NOW }));
   }
+  return scheduleId;
 }
 
 function openDeps(db: Database): { deps: OperationDeps; leave: () => void; lines: string[] } {
@@ -122,4 +125,31 @@ test("a run that cannot be announced delays no other, keeps no worker busy, and 
     { task_id: "good", kind: "completed" },
     { task_id: "bad", kind: "completed" },
   ]);
+});
+
+test("the owner of a schedule is told once, by their webhooks, that a run does not start (I19, O4)", async () => {
+  const later = NOW + 2 * 86_400_000;
+  const db = await openDatabase({ stoppedAt: NOW });
+  const schedule_id = await scheduled(db, { last: "The lake is 40 metres deep." }, "anna");
+  await db.updateTable("research_tasks").set({ status: "start_unknown" }).execute();
+  for (const owner of ["anna", "ben"]) {
+    const webhook = { url: "http://127.0.0.1:9/", events: ["research.failed"] };
+    await createWebhook(db, webhook, { owner, isPrivate: true, now: NOW });
+  }
+  await setClock(db, later);
+  const { deps } = openDeps(db);
+  const processes = [1, 2].map(() => createScheduler({ ...deps, clock: { ...deps.clock, now: () => later } }));
+  for (let round = 0; round < 3; round += 1) await Promise.all(processes.map((process) => process.sweep()));
+  const [told, ...others] = await db.selectFrom("notification_outbox").selectAll().execute();
+  expect(others).toEqual([]);
+  expect(JSON.parse(told?.payload_json ?? "")).toEqual({
+    name: "research.failed",
+    at: later,
+    data: {
+      schedule_id,
+      title: "How deep is the lake?",
+      message: "It waits: its last run has not ended, or it is unknown whether it was started.",
+    },
+  });
+  expect((await listSchedules(db, "anna"))[0]).toMatchObject({ problem: "unfinished" });
 });

@@ -38,7 +38,7 @@ const DEPTH_OF: Record<ScheduledOperation, (typeof DEPTHS)[number]> = {
   start_deep_research: "research",
 };
 
-const PROBLEMS: Record<ScheduleProblem, string> = {
+export const PROBLEMS: Record<ScheduleProblem, string> = {
   budget: "The last run was not started: the budget of the schedule has no room for it.",
   limit: "The last run was not started: a budget of this server has no room for it.",
   failed: "The last run was not started: its model has no price, or an unexpected error occurred; see the log.",

@@ -1,9 +1,8 @@
 /** Starts the runs of schedules that are due, by the operations that people call, and announces how their runs ended. */
 
 import type { z } from "zod";
-import { LOCAL_OWNER, networkCaller } from "../../caller.ts";
+import { networkCaller } from "../../caller.ts";
 import { AppError } from "../../errors.ts";
-import { dollars } from "../../costs/dollars.ts";
 import { failpoint } from "../../platform/failpoint.ts";
 import { isBeforeEnd, nextOccurrence } from "../../runs/schedules/calendar.ts";
 import {
@@ -13,12 +12,13 @@ import {
   type ScheduledOperation,
   type ScheduleProblem,
 } from "../../runs/schedules/schedule.ts";
-import { untoldRuns } from "../../runs/schedules/announcement-store.ts";
+import { announceUnstarted, untoldRuns } from "../../runs/schedules/announcement-store.ts";
 import { bringNear, dueSchedules, hasUnfinishedRun, noteUnstarted } from "../../runs/schedules/schedule-store.ts";
 import type { Scheduler } from "../../runs/scheduling/runner.ts";
 import { type Call, hashOfInput, type Operation, type OperationDeps } from "../operation.ts";
 import { parseInput, refused } from "../perform.ts";
 import { announceEnded } from "./announce-ended.ts";
+import { PROBLEMS } from "./schedule-view.ts";
 
 /** Loaded when one is due: every server looks for schedules, and few have any. */
 const OPERATIONS: Record<ScheduledOperation, () => Promise<Operation>> = {
@@ -80,9 +80,17 @@ async function handleDue(deps: OperationDeps, { schedule, now, inBackground }: D
       ? "unavailable"
       : await startRun(deps, { schedule, occurrence, inBackground });
   if (problem === undefined) return;
-  const passOver = WAITING.has(problem) ? {} : { passOver: { nextAt: occurrence.nextAt } };
-  const isNews = await noteUnstarted(db, { scheduleId, dueAt, problem, ...passOver, now });
-  if (isNews && problem === "budget" && schedule.problem !== "budget") await tellBudget(deps, schedule);
+  const isWaiting = WAITING.has(problem);
+  const isNews = problem !== schedule.problem;
+  // The transaction would wait for the write lock every few seconds.
+  if (isWaiting && !isNews) return;
+  const passOver = isWaiting ? {} : { passOver: { nextAt: occurrence.nextAt } };
+  await db.transaction().execute(async (transaction) => {
+    const isNoted = await noteUnstarted(transaction, { scheduleId, dueAt, problem, ...passOver, now });
+    // Another process may have what this one lacks.
+    if (!isNoted || !isNews || problem === "unavailable") return;
+    await announceUnstarted(transaction, { schedule, problem, why: PROBLEMS[problem], now: deps.clock.now() });
+  });
 }
 
 /** The occurrence stays due until the reason is gone. */
@@ -153,10 +161,3 @@ function problemOf(error: unknown, deps: OperationDeps): ScheduleProblem | undef
 }
 
 const NOT_NOW: ReadonlySet<string> = new Set(["BUSY", "CANCELLED", "DISK_FULL", "INTERRUPTED", "SQLITE_ERROR"]);
-
-/** Without a run there is no row in the outbox for it. */
-async function tellBudget(deps: OperationDeps, { owner, scheduleId, budgetUsd }: Schedule): Promise<void> {
-  if (owner !== LOCAL_OWNER) return;
-  const body = `${scheduleId}: not started, its budget of ${dollars(budgetUsd)} has no room for another run`;
-  await (await deps.research()).research.notify({ title: "Research Schedule", body });
-}

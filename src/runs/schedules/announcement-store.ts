@@ -1,12 +1,13 @@
 /** SQL of the announcements: each run of a schedule that has ended is announced once. */
 
-import { sql } from "kysely";
+import { sql, type Transaction } from "kysely";
 import { LOCAL_OWNER } from "../../caller.ts";
 import { announce } from "../../notifications/announce.ts";
-import { changesNotification, notificationFor } from "../../notifications/desktop.ts";
-import type { Database } from "../../store/database.ts";
+import { changesNotification, notificationFor, unstartedNotification } from "../../notifications/desktop.ts";
+import type { Database, Tables } from "../../store/database.ts";
 import { isListed } from "../conversation-store.ts";
 import { FINISHED, type Run } from "../run.ts";
+import type { Schedule, ScheduleProblem } from "./schedule.ts";
 import { type ScheduledRun, scheduledRunOf } from "./schedule-store.ts";
 
 export interface UntoldRun extends ScheduledRun {
@@ -82,5 +83,31 @@ interface Announcement extends Pick<UntoldRun, "scheduleId"> {
   run: Run;
   /** Undefined if there is no report before it. */
   changes: string | undefined;
+  now: number;
+}
+
+/** Part of the transaction that notes why an occurrence did not start. */
+export const announceUnstarted = (
+  transaction: Transaction<Tables>,
+  { schedule, problem, why, now }: Unstarted,
+): Promise<void> =>
+  announce(transaction, {
+    taskId: undefined,
+    unstarted: { scheduleId: schedule.scheduleId, dueAt: schedule.nextAt ?? 0 },
+    owner: schedule.owner,
+    title: schedule.input.query,
+    earlierIds: async () => [],
+    kind: problem === "budget" || problem === "limit" ? "no_budget" : "not_started",
+    notification: unstartedNotification(schedule.scheduleId, why),
+    onDesktop: schedule.owner === LOCAL_OWNER,
+    message: why,
+    now,
+  });
+
+interface Unstarted {
+  schedule: Schedule;
+  problem: ScheduleProblem;
+  /** In our own words. */
+  why: string;
   now: number;
 }

@@ -270,7 +270,6 @@ export async function noteUnstarted(
     })
     .where("schedule_id", "=", scheduleId)
     .where("next_at", "=", dueAt)
-    // Usually there is nothing new: an update without effect would wait for the write lock every few seconds.
     .$if(passOver === undefined, (update) => update.where(sql<boolean>`problem is distinct from ${problem ?? null}`))
     .executeTakeFirst();
   return numUpdatedRows > 0n;

@@ -288,7 +288,8 @@ export const TABLES = {
   },
   notification_outbox: {
     outbox_id: serial,
-    task_id: text("not null references research_tasks (task_id)"),
+    /** Null: of a schedule of which no run started. */
+    task_id: text("references research_tasks (task_id)"),
     /** `desktop`, or the id of a webhook. */
     channel: text("not null"),
     kind: text("not null"),
