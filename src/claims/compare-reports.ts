@@ -4,9 +4,11 @@
  * claims is compared with the older report as if that were a page that it cites, and the other way round.
  */
 
+import { setImmediate } from "node:timers/promises";
 import { compareClaims, comparePage, type Comparison } from "./compare-page.ts";
 import { CELL_SEPARATOR, type Claim, displayedClaim } from "./evidence.ts";
 import { comparable } from "./page-index.ts";
+import { namesOf, readSayings, saysTheSame } from "./reworded.ts";
 import { wordsIn } from "./words.ts";
 
 interface ChangedFinding {
@@ -26,6 +28,7 @@ export interface ReportChanges {
 const MIN_WORDS = 4;
 /** Of each report, besides what both say in the same words: the time grows with the product of the two. */
 const MAX_COMPARED = 400;
+const MAX_SAYINGS = 1_000;
 
 export async function compareReports(
   { before, now }: { before: readonly Claim[]; now: readonly Claim[] },
@@ -34,11 +37,14 @@ export async function compareReports(
   const older = findingsMissingIn(now, before);
   const newer = findingsMissingIn(before, now);
   const changes = comparedRows(older.filter(isRow), newer.filter(isRow));
+  const names = namesOf([...before, ...now]);
   const oldSentences = older.filter((claim) => !isRow(claim));
   const newSentences = newer.filter((claim) => !isRow(claim));
   const compared = await compareClaims({ page: pageOf(oldSentences), claims: newSentences }, signal);
   const labelled = byLabel(oldSentences);
+  const said = await saidIn(before, newSentences, { names, signal });
   for (const [index, claim] of newSentences.entries()) {
+    if (said.has(claim)) continue;
     const { verdict, passage, pageSays } = besideItsLabel(claim, labelled) ?? compared[index] ?? NOTHING;
     const isNew = verdict === "not_found" || (verdict === "conflict" && isAboutElse(claim, before));
     if (isNew) changes.added.push(displayedClaim(claim));
@@ -47,7 +53,9 @@ export async function compareReports(
     }
   }
   const missed = await compareClaims({ page: pageOf(newSentences), claims: oldSentences }, signal);
+  const kept = await saidIn(now, oldSentences, { names, signal });
   for (const [index, claim] of oldSentences.entries()) {
+    if (kept.has(claim)) continue;
     const { verdict } = missed[index] ?? NOTHING;
     const isGone = verdict === "not_found" || (verdict === "conflict" && isAboutElse(claim, now));
     if (isGone) changes.gone.push(displayedClaim(claim));
@@ -69,6 +77,27 @@ function findingsMissingIn(others: readonly Claim[], claims: readonly Claim[]): 
   return claims
     .filter((claim) => !known.has(keyOf(claim)) && (isRow(claim) || wordsIn(displayedClaim(claim)).length >= MIN_WORDS))
     .slice(0, MAX_COMPARED);
+}
+
+interface Reading {
+  names: ReadonlySet<string>;
+  signal: AbortSignal;
+}
+
+/** Those that the other report says in other words. */
+async function saidIn(
+  others: readonly Claim[],
+  claims: readonly Claim[],
+  { names, signal }: Reading,
+): Promise<Set<Claim>> {
+  const sayings = readSayings(others.slice(0, MAX_SAYINGS), names);
+  const found = new Set<Claim>();
+  for (const claim of claims) {
+    await setImmediate();
+    signal.throwIfAborted();
+    if (saysTheSame(claim, sayings, names)) found.add(claim);
+  }
+  return found;
 }
 
 /** The cells of a table's row, or a value beside its label. */

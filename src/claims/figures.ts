@@ -145,6 +145,7 @@ const UNITS = new Map(
   l litre litres liter liters litern リットル
   MW megawatt megawatts メガワット
   GW gigawatt gigawatts ギガワット
+  dB decibel decibels dezibel décibel décibels デシベル
   min minute minutes minuten 分
   h hour hours stunde stunden heure heures 時間
   day days tag tage tagen jour jours 日間

@@ -25,7 +25,7 @@ const DOWN =
   /^(?:f[ae]ll(?:s|en|ing)?|decreas(?:e|es|ed|ing)|declin(?:e|es|ed|ing)|drop(?:s|ped|ping)?|down|lower(?:s|ed|ing)?|cuts?|cutting|reduc(?:e|es|ed|ing|tion)|shorten(?:s|ed|ing)?|shr[aiu]nk(?:s|ing)?|s[aiu]nk(?:t|en)?|gesunken|fiel(?:en)?|fällt|gefallen|senkt(?:e)?|gesenkt|verringert(?:e)?|schrumpfte|abnahm|abgenommen|baiss(?:e|é|ée|ent)|diminu(?:e|é|ée|ent)|recul(?:e|é)|chut(?:e|é))$/u;
 
 /** Undefined if the text reports no rise or fall, or both. */
-function directionOf(text: string): "up" | "down" | undefined {
+export function directionOf(text: string): "up" | "down" | undefined {
   const found = text.toLowerCase().match(/\p{L}+/gu) ?? [];
   const [isUp, isDown] = [UP, DOWN].map((pattern) => found.some((word) => pattern.test(word)));
   if (isUp === isDown) return undefined;
