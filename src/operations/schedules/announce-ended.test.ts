@@ -107,6 +107,34 @@ test("a clock that was set back mutes no run, and each is compared with the one 
   ]);
 });
 
+test("the notification names the first changes, and counts the others and the sources (O10)", async () => {
+  const db = await openDatabase({ stoppedAt: NOW });
+  const towns = ["Bergen", "Oslo", "Tromsø", "Hamar"].map(
+    (town, at) => `The town of ${town} has ${at + 3}1 libraries.`,
+  );
+  await scheduled(db, {
+    one: "The lake is 40 metres deep. Fishing with nets was forbidden there.",
+    two: ["The lake is 45 metres deep.", ...towns].join(" "),
+  });
+  const source = (name: string) => ({ title: name, url: `https://${name}.example/`, domain: `${name}.example` });
+  const store = (taskId: string, names: string[]) =>
+    db
+      .updateTable("research_results")
+      .set({ sources_json: JSON.stringify(names.map((name, at) => ({ n: at + 1, ...source(name) }))) })
+      .where("task_id", "=", taskId)
+      .execute();
+  await store("one", ["a", "gone"]);
+  await store("two", ["a", "b", "c"]);
+  await announceEnded(openDeps(db).deps, new Set());
+  const rows = await db.selectFrom("notification_outbox").selectAll().where("kind", "=", "changed").execute();
+  expect(rows.map(({ payload_json: payload }) => JSON.parse(payload))).toEqual([
+    {
+      title: "What Changed",
+      body: `two: The lake is 45 metres deep. (was: 40 metres) · New: ${towns[0]} · New: ${towns[1]} · +2 new, 1 gone, 2 new sources, 1 source gone`,
+    },
+  ]);
+});
+
 test("a run that cannot be announced delays no other, keeps no worker busy, and is announced later (O10, I19)", async () => {
   const db = await openDatabase({ stoppedAt: NOW });
   await scheduled(db, { bad: "The lake is 40 metres deep." });
