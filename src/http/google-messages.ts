@@ -41,7 +41,7 @@ export function createGoogleMessages(app: App): GoogleMessages | undefined {
       if (warnings("") === 0) log.warn(`A message to ${new URL(webhook.url).pathname} was refused: ${verdict}`);
       return refuse({ status: 401, code: "PERMISSION_DENIED", message: "The signature is not valid." });
     }
-    const keys = [request.headers.get("webhook-id") ?? "", hash("sha256", token)];
+    const keys = [request.headers.get("webhook-id") ?? "", hash("sha256", token)].filter((key) => key !== "");
     const isRepeated = keys.some((key) => known.has(key));
     for (const key of keys) known.add(key);
     for (const key of [...known].slice(0, known.size - MAX_KNOWN)) known.delete(key);

@@ -49,7 +49,7 @@ async function openServer(context: TestContext, interactions: Interactions, { is
   const send = async (token: string | undefined, event: object, id: string = crypto.randomUUID()): Promise<number> => {
     const headers = {
       "content-type": "application/json",
-      "webhook-id": id,
+      ...(id === "" ? {} : { "webhook-id": id }),
       "webhook-timestamp": String(Math.floor(Date.now() / 1_000)),
       ...(token === undefined ? {} : { "webhook-signature": token }),
     };
@@ -79,6 +79,17 @@ test("without a public URL Google is not asked to, and there is nothing at the a
   await waitFor(() => expect(scene.gemini.interaction(interactionId)).toMatchObject(ended), { timeout: 15_000 });
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   expect(statusOf(taskId)).toBe("running_async");
+});
+
+test("messages without an id are not taken for one another (O9)", async (context) => {
+  const { start, polls, send, url } = await openServer(context, { ...SECONDS, ...SLOW });
+  for (const query of [QUERY, `${QUERY} 2`]) {
+    const { interactionId } = await start(query);
+    await waitFor(() => expect(polls(interactionId)).toBe(1), { timeout: 5_000 });
+    const event = completed(interactionId);
+    expect(await send(signedToken(url, event), event, "")).toBe(204);
+    await waitFor(() => expect(polls(interactionId)).toBe(2), { timeout: 5_000 });
+  }
 });
 
 test("a message only causes a poll, once, and one that Google has not signed nothing at all (O9, T30)", async (context) => {
