@@ -277,6 +277,23 @@ export async function settleDelivery(
     .execute();
 }
 
+/** Whether the webhook has accepted anything since this delivery was to be made. */
+export const hasDeliveredSince = async (db: Database, { outboxId, webhookId }: Delivery): Promise<boolean> =>
+  (await db
+    .selectFrom("notification_outbox as sent")
+    .innerJoin("notification_outbox as failing", "failing.channel", "sent.channel")
+    .select("sent.outbox_id")
+    .where("failing.outbox_id", "=", outboxId)
+    .where("sent.channel", "=", webhookId)
+    .whereRef("sent.sent_at", ">=", "failing.created_at")
+    .limit(1)
+    .executeTakeFirst()) !== undefined;
+
+/** Of a message that its receiver never accepts. */
+export async function dropDelivery(db: Database, { outboxId }: Pick<Delivery, "outboxId">): Promise<void> {
+  await db.deleteFrom("notification_outbox").where("outbox_id", "=", outboxId).execute();
+}
+
 /** Of a webhook that has been removed or disabled. */
 export async function dropDeliveries(db: Database, webhookId: string): Promise<void> {
   await db.deleteFrom("notification_outbox").where("channel", "=", webhookId).where("sent_at", "is", null).execute();

@@ -115,6 +115,27 @@ test("a failed delivery is made again with the same id after growing pauses, the
   expect(lines.join("")).not.toMatch(/secret/);
 });
 
+test("a message that a receiver never accepts is given up alone, as long as others arrive (O5)", async () => {
+  const { db, time, lines, deliverDue } = await openSender();
+  const receiver = await openReceiver();
+  receiver.answer(({ text }) => ({ status: text.includes("unwanted") ? 400 : 200 }));
+  await add(db, receiver.url);
+  const unwanted = await announceEnd(db, time.now, { title: "unwanted" });
+  await deliverDue();
+  for (const delay of RETRY_DELAYS_MS) {
+    time.now += delay;
+    await announceEnd(db, time.now);
+    expect(await deliverDue()).toBe(2);
+  }
+  expect((await readWebhooks(db, "local"))[0]?.disabled).toBeUndefined();
+  expect(lines.join("")).toContain("given up");
+  const rows = await db.selectFrom("notification_outbox").selectAll().where("sent_at", "is", null).execute();
+  expect(rows).toEqual([]);
+  await announceEnd(db, time.now);
+  expect(await deliverDue()).toBe(1);
+  expect(receiver.received.filter(({ text }) => text.includes(unwanted))).toHaveLength(RETRY_DELAYS_MS.length + 1);
+});
+
 test("a disabled webhook is used again once a test of it succeeds (O5)", async () => {
   const { db, time, deps, deliverDue } = await openSender();
   const receiver = await openReceiver();

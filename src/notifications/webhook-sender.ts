@@ -1,6 +1,6 @@
 /**
  * Sends events to webhooks: at least once, one at a time to each, and again after a failure, at the intervals that Standard
- * Webhooks suggests. A receiver that is gone, or fails for a day and a half, is sent nothing more.
+ * Webhooks suggests. A receiver that is gone, or accepts nothing for a day and a half, is sent nothing more.
  */
 
 import { randomBytes } from "node:crypto";
@@ -12,7 +12,14 @@ import { isRecord } from "../platform/is-record.ts";
 import type { Log } from "../platform/log.ts";
 import { parseJson } from "../platform/parse-json.ts";
 import type { Database } from "../store/database.ts";
-import { claimDelivery, type Delivery, dropDeliveries, settleDelivery } from "./outbox.ts";
+import {
+  claimDelivery,
+  type Delivery,
+  dropDeliveries,
+  dropDelivery,
+  hasDeliveredSince,
+  settleDelivery,
+} from "./outbox.ts";
 import { messageFor, messageIdOf, signed, type WebhookEvent } from "./webhook-message.ts";
 import { deleteExpired, setDisabled, findWebhook, type Webhook } from "./webhook-store.ts";
 
@@ -118,6 +125,11 @@ async function settle(
   if (!isGone && delay !== undefined) {
     log.debug(`A webhook at ${host} was not delivered: ${outcomeText(outcome)}`);
     return settleDelivery(db, delivery, { attempts, notBefore: clock.now() + delay });
+  }
+  if (!isGone && (await hasDeliveredSince(db, delivery))) {
+    await dropDelivery(db, delivery);
+    log.warn(`A message to the webhook ${webhook.webhookId} at ${host} is given up. ${outcomeText(outcome)}`);
+    return;
   }
   const reason = isGone
     ? "The receiver answered that it is gone (status 410)."
