@@ -111,7 +111,7 @@ const ofPath = (file: string) => async (): Promise<OpenFile> => {
 };
 
 /** About ten times the longest reports of Deep Research. */
-const MAX_MARKDOWN_BYTES = 2_000_000;
+export const MAX_MARKDOWN_BYTES = 2_000_000;
 
 /** Undefined for an archive. */
 async function markdownIn(file: OpenFile): Promise<MarkdownReport | undefined> {

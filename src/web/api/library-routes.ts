@@ -3,10 +3,10 @@
 import type { Hono } from "hono";
 import { z } from "zod";
 import type { App } from "../../app.ts";
-import type { CallerEnv } from "../../caller.ts";
+import { type CallerEnv, LOCAL_OWNER } from "../../caller.ts";
 import { AppError } from "../../errors.ts";
 import { archiveName } from "../../operations/library/export-library.ts";
-import { importLibrary } from "../../operations/library/import-library.ts";
+import { importLibrary, MAX_MARKDOWN_BYTES } from "../../operations/library/import-library.ts";
 import { taskIdField } from "../../operations/operation.ts";
 import { parseInput, perform } from "../../operations/perform.ts";
 import { outcomeResponse, readBytes } from "./json.ts";
@@ -19,8 +19,10 @@ const importInput = z.object({
   at: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional(),
 });
 
-/** A larger one is imported in the terminal, which does not hold it in memory. */
+/** Of the operator. A larger archive is imported in the terminal, which does not hold it in memory. */
 const MAX_IMPORT_BYTES = 100_000_000;
+/** Each is in memory. One user has one, so that others can import. */
+const MAX_IMPORTS_AT_ONCE = 8;
 
 export function serveLibrary(web: Hono<CallerEnv>, { deps, shutdown }: App): void {
   const importing = new Set<string>();
@@ -34,10 +36,11 @@ export function serveLibrary(web: Hono<CallerEnv>, { deps, shutdown }: App): voi
   web.post("/api/library", async (context) => {
     const { name, at } = parseInput(importInput, context.req.query());
     const { owner } = context.get("caller");
-    if (importing.has(owner)) throw busy();
+    if (importing.has(owner) || importing.size === MAX_IMPORTS_AT_ONCE) throw busy();
     importing.add(owner);
     try {
-      const content = await readBytes(context.req.raw, MAX_IMPORT_BYTES);
+      // Others import no archives.
+      const content = await readBytes(context.req.raw, owner === LOCAL_OWNER ? MAX_IMPORT_BYTES : MAX_MARKDOWN_BYTES);
       const caller = { ...context.get("caller"), client: "page", signal: deps.leaving, progress: () => {} };
       const call = { ...caller, uploads: [{ name, content, at }] };
       return outcomeResponse(await shutdown.during(perform(importLibrary, deps, { input: {}, call })));
