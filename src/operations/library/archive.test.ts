@@ -173,6 +173,19 @@ async function forgetWhatActs(db: Database): Promise<void> {
   await runs.set({ error_message: "It failed before it was exported." }).where("error_code", "is not", null).execute();
 }
 
+test("a run that cannot be read is left out of an archive, which names it, and ends no other (Z5)", async () => {
+  const db = await filledDatabase();
+  const ids = await idsOf(db);
+  for (const taskId of [CITED, RESEARCH])
+    await db.updateTable("research_results").set({ metadata_json: "{" }).where("task_id", "=", taskId).execute();
+  const leftOut: string[] = [];
+  const onLeftOut = (taskId: string): void => void leftOut.push(taskId);
+  const archive = await bytesOf(archiveOf(depsOf(db), { owner, taskIds: undefined, onLeftOut }));
+  expect(leftOut.toSorted()).toEqual([CITED, RESEARCH].toSorted());
+  expect(unzip(archive).get("not-exported.txt")?.toString()).toBe(`${leftOut.join("\n")}\n`);
+  expect(await restore(await openDatabase(), archive)).toMatchObject({ imported: ids.length - 2, unreadable: [] });
+});
+
 test("nothing in an archive acts at Google or speaks in our voice (Z5, T18)", async () => {
   const db = await filledDatabase();
   const other = await openDatabase();

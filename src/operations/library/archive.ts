@@ -28,6 +28,7 @@ import { archivedChecks, readChecks, restoreChecks } from "../../verification/ar
 import { laterTurns } from "../followup/conversation.ts";
 import type { Call, OperationDeps } from "../operation.ts";
 import { markdownFile } from "../parts/report-file.ts";
+import { refused } from "../perform.ts";
 import { wishesIn } from "../question/wishes.ts";
 import { factsOf } from "../view/whole-view.ts";
 
@@ -37,6 +38,8 @@ const FORMAT = "gemini-search-mcp library";
 const VERSION = 1;
 const RECORD = "run.json";
 const REPORT = "report.md";
+/** The ids of runs that could not be read. */
+const LEFT_OUT = "not-exported.txt";
 const PICTURES = "report_files";
 
 const manifest = z.object({ format: z.literal(FORMAT), version: z.number() });
@@ -49,31 +52,63 @@ export interface Exported {
   taskIds: readonly string[] | undefined;
   /** Called with each run that is written. */
   onRun?: () => void;
+  /** Called with each run that cannot be read. */
+  onLeftOut?: (taskId: string) => void;
 }
 
 /** The bytes of an archive, with one run in memory at a time. */
 export const archiveOf = (deps: OperationDeps, exported: Exported): AsyncGenerator<Buffer> =>
   zipOf(entriesOf(deps, exported));
 
-async function* entriesOf(deps: OperationDeps, { owner, taskIds, onRun }: Exported): AsyncGenerator<ZipEntry> {
+async function* entriesOf(
+  deps: OperationDeps,
+  { owner, taskIds, onRun, onLeftOut }: Exported,
+): AsyncGenerator<ZipEntry> {
   const db = await deps.database();
   const now = deps.clock.now();
   const folders = new Map<string, number>();
+  const leftOut: string[] = [];
   yield { name: MANIFEST, content: jsonOf({ format: FORMAT, version: VERSION, exported_at: isoTime(now) }), at: now };
   const ids = taskIds === undefined ? endedRuns(db, owner) : await conversationsOf(db, owner, taskIds);
   for await (const taskId of ids) {
-    const record = await readArchived(db, taskId, (picture) => `${PICTURES}/${pictureFileName(picture)}`);
-    if (record === undefined) continue;
-    const saved = await savedReport(deps, owner, taskId);
-    const folder = freeFolder(saved?.title ?? record.run.title ?? record.run.query, folders);
-    const at = Date.parse(record.run.completed_at ?? record.run.created_at);
-    const file = { ...record, ...(await readChecks(db, taskId)) };
-    yield { name: `${folder}/${RECORD}`, content: jsonOf(file), at };
-    for (const picture of await findPictures(db, taskId))
-      yield { name: `${folder}/${PICTURES}/${pictureFileName(picture)}`, content: picture.content, at };
-    if (saved !== undefined) yield { name: `${folder}/${REPORT}`, content: Buffer.from(saved.text), at };
-    onRun?.();
+    try {
+      const entries = await entriesOfRun(deps, { owner, taskId, folders });
+      if (entries === undefined) continue;
+      yield* entries;
+      onRun?.();
+    } catch (error) {
+      // A database that fails ends the archive; a row that cannot be read harms no other run.
+      if (error instanceof AppError) throw error;
+      refused(error, deps);
+      leftOut.push(taskId);
+      onLeftOut?.(taskId);
+    }
   }
+  if (leftOut.length > 0) yield { name: LEFT_OUT, content: Buffer.from(`${leftOut.join("\n")}\n`), at: now };
+}
+
+/** Read before any of them is written; undefined if the run was deleted meanwhile. */
+async function entriesOfRun(
+  deps: OperationDeps,
+  { owner, taskId, folders }: { owner: string; taskId: string; folders: Map<string, number> },
+): Promise<ZipEntry[] | undefined> {
+  const db = await deps.database();
+  const record = await readArchived(db, taskId, (picture) => `${PICTURES}/${pictureFileName(picture)}`);
+  if (record === undefined) return undefined;
+  const file = { ...record, ...(await readChecks(db, taskId)) };
+  const pictures = await findPictures(db, taskId);
+  const saved = await savedReport(deps, owner, taskId);
+  const folder = freeFolder(saved?.title ?? record.run.title ?? record.run.query, folders);
+  const at = Date.parse(record.run.completed_at ?? record.run.created_at);
+  return [
+    { name: `${folder}/${RECORD}`, content: jsonOf(file), at },
+    ...pictures.map((picture) => ({
+      name: `${folder}/${PICTURES}/${pictureFileName(picture)}`,
+      content: picture.content,
+      at,
+    })),
+    ...(saved === undefined ? [] : [{ name: `${folder}/${REPORT}`, content: Buffer.from(saved.text), at }]),
+  ];
 }
 
 const jsonOf = (value: unknown): Buffer => Buffer.from(`${JSON.stringify(value, null, 2)}\n`);
@@ -93,8 +128,9 @@ async function savedReport(deps: OperationDeps, owner: string, taskId: string) {
     const { run, title, text } = await markdownFile(deps, { owner, task_id: taskId });
     return run.taskId === taskId && typeof text === "function" ? { title, text: text(PICTURES) } : undefined;
   } catch (error) {
-    if (error instanceof AppError) return undefined;
-    throw error;
+    // It may be a later run in its place that cannot be read; the record alone brings the run back.
+    if (!(error instanceof AppError)) refused(error, deps);
+    return undefined;
   }
 }
 

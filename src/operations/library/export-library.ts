@@ -26,6 +26,7 @@ export const exportLibrary = defineOperation({
   output: outputSchema({
     ...savedFileFields,
     runs: z.number(),
+    not_exported: z.array(z.string()).optional().describe("Runs that cannot be read."),
     message: z.string(),
   }),
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
@@ -43,13 +44,15 @@ export const exportLibrary = defineOperation({
       runs += 1;
       if (runs % 50 === 0) progress(`${runs} runs`);
     };
+    const leftOut: string[] = [];
+    const onLeftOut = (taskId: string): void => void leftOut.push(taskId);
     const saved = await saveMarkdown({
       directory: target === undefined ? directory : path.dirname(target),
       named:
         target === undefined
           ? { title: archiveName(now), ending: "zip" }
           : { file: path.basename(target), replaces: replace },
-      text: archiveOf(deps, { owner, taskIds, onRun }),
+      text: archiveOf(deps, { owner, taskIds, onRun, onLeftOut }),
       now,
     });
     return {
@@ -59,7 +62,13 @@ export const exportLibrary = defineOperation({
       file_size_kb: Math.round((saved.bytes / 1024) * 100) / 100,
       created_at: isoTime(now),
       runs,
-      message: `Exported ${countOf(runs, "run")}. What is in progress or waits for a decision is not part of it.`,
+      ...(leftOut.length === 0 ? {} : { not_exported: leftOut }),
+      message: [
+        `Exported ${countOf(runs, "run")}. What is in progress or waits for a decision is not part of it.`,
+        ...(leftOut.length === 0
+          ? []
+          : [`${countOf(leftOut.length, "run")} cannot be read, and so not exported: ${leftOut.join(", ")}.`]),
+      ].join(" "),
     };
   },
   toText: ({ message, file_path: written }) => `${message}\n${written}`,
