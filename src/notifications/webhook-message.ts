@@ -1,4 +1,4 @@
-/** What a webhook is sent: a thin body in the shape of its receiver, never a report; signed as Standard Webhooks says. */
+/** What a webhook is sent: a thin body in the shape of its receiver, never a whole report; signed as Standard Webhooks says. */
 
 import { createHmac, hash } from "node:crypto";
 import { isoTime } from "../platform/clock.ts";
@@ -9,7 +9,7 @@ import type { Webhook } from "./webhook-store.ts";
 export interface WebhookEvent {
   name: EventName | "test";
   at: number;
-  /** `title` is the question or the name of the run, `message` a sentence of this program about it, or the first findings that changed. */
+  /** `title` is the question or the name of the run, `message` a sentence of this program about it, or what changed, in words of the report. */
   data: { task_id?: string; schedule_id?: string; title: string; message: string; status?: string; cost_usd?: number };
 }
 
