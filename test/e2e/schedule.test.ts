@@ -205,6 +205,46 @@ test("without a key an occurrence waits, and starts late when a process has one 
   expect(scene.sql("select problem from schedules")).toEqual([{ problem: null }]);
 });
 
+test("a deep search is repeated, too, and its end is announced once it has one (I15, O10)", async (context) => {
+  const scene = await openResearch(context);
+  const args = ["schedule", QUERY, "--every", "day", "--depth", "deep_search", "--budget", "3", "--yes"];
+  expect((await scene.command(args)).code).toBe(0);
+  sleepThrough(scene);
+  expect((await scene.command(["worker", "--until-idle"])).code).toBe(0);
+  const [run, ...others] = scene.sql<{ task_id: string }>(
+    "select task_id, kind, status, client from research_tasks where schedule_id is not null",
+  );
+  expect([run, others]).toMatchObject([{ kind: "deep_search", status: "completed", client: "schedule" }, []]);
+  expect(scene.sql("select task_id, kind from notification_outbox")).toEqual([
+    { task_id: run?.task_id, kind: "completed" },
+  ]);
+  const { stdout } = await scene.command(["schedule", "list", "--json"]);
+  expect(schedulesIn(JSON.parse(stdout))).toMatchObject([
+    { last: { status: "completed" }, used_usd: expect.any(Number) },
+  ]);
+});
+
+test("a stdio server starts what is due of its own user, and leaves the schedules of others alone (I19)", async (context) => {
+  const scene = await openResearch(context);
+  const args = (query: string) => ["schedule", query, "--every", "day", "--depth", "search", "--budget", "3", "--yes"];
+  for (const query of ["Whose is this?", QUERY]) expect((await scene.command(args(query))).code).toBe(0);
+  scene.sql("update schedules set owner = 'token:anna' where input_json like '%Whose%'");
+  sleepThrough(scene);
+  // The other one has been due for longer.
+  scene.sql("update schedules set next_at = 1 where owner <> 'local'");
+  await scene.server();
+  const runs = (): unknown[] => scene.sql("select owner, query, status from research_tasks");
+  await waitFor(() => expect(runs()).toEqual([{ owner: "local", query: QUERY, status: "completed" }]), {
+    timeout: 20_000,
+    interval: 100,
+  });
+  const [other] = scene.sql<{ next_at: number }>("select next_at from schedules where owner <> 'local'");
+  expect(other?.next_at).toBe(1);
+  // A worker serves all users.
+  expect((await scene.command(["worker", "--until-idle"])).code).toBe(0);
+  expect(scene.sql("select status from research_tasks where owner <> 'local'")).toEqual([{ status: "completed" }]);
+});
+
 test("a worker that leaves when it is idle does not wait for schedules, and status says that none runs (I19, P7)", async (context) => {
   const scene = await openResearch(context);
   await scene.command(["schedule", QUERY, "--every", "day", "--budget", "3", "--yes"]);
