@@ -25,6 +25,8 @@ const VERBS = {
   table: "cents",
   start: "paid",
   approve: "paid",
+  /** See what a newer report says otherwise. */
+  compare: undefined,
   /** Send a start whose response was lost once more. */
   restart: "again",
 } as const satisfies Record<string, Price | undefined>;

@@ -12,7 +12,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { App } from "../app.ts";
 import { AppError } from "../errors.ts";
-import { confirmationNeeded, declined, questionClosed } from "../operations/parts/cost-confirmation.ts";
+import { confirmationNeeded, declined, isAnswered, questionClosed } from "../operations/parts/cost-confirmation.ts";
 import type { Call, Operation } from "../operations/operation.ts";
 import { clarificationFor, clarified, type Outcome, questionFor, refused } from "../operations/perform.ts";
 import { isRefusal } from "../operations/question/vague-question.ts";
@@ -36,7 +36,12 @@ interface ConfirmationRequest {
   operation: Operation;
   input: unknown;
   call: Call;
+  /** Whether the client is offered the tool that does. */
+  comparesReports: boolean;
 }
+
+/** After the question whether to start anyway. */
+const OR_OPEN = "Accept to start anyway, or decline to open that run.";
 
 /** Names of the input requests and of the client's responses to them. */
 const CONFIRM = "confirm";
@@ -67,7 +72,9 @@ async function decide(request: ConfirmationRequest): Promise<Confirmation> {
   if (inputResponses === undefined) return askFirst(request);
   if (inputResponses[CLARIFY] !== undefined) return askCost(request, detailsIn(inputResponses[CLARIFY]));
   // A refusal or a closed dialog is final: to ask again would make the client ask for ever.
-  requireAccepted(inputResponses[CONFIRM], declined);
+  if (!isAccepted(inputResponses[CONFIRM])) {
+    throw declined(await questionFor(operation, request.deps, { input: request.input, call: request.call }));
+  }
   const sealed = await unsealed(request);
   // Nobody was asked, or another user, or too long ago.
   if (sealed === undefined) return askFirst(request);
@@ -118,11 +125,14 @@ function detailsIn(response: unknown): string | undefined {
 async function askCost(request: ConfirmationRequest, details: string | undefined): Promise<Confirmation> {
   const { context, deps, protocolEra, operation, call } = request;
   const input = details === undefined ? request.input : clarified(operation, request.input, details);
-  const question = await questionFor(operation, deps, { input, call });
-  if (question === undefined) return { kind: "proceed", agreed: undefined, input };
+  const asked = await questionFor(operation, deps, { input, call });
+  if (asked === undefined) return { kind: "proceed", agreed: undefined, input };
+  const offered = asked.next?.filter(({ do: verb }) => verb !== "compare" || request.comparesReports);
+  const question = { ...asked, next: offered };
   if (!canAsk(request)) throw confirmationNeeded(operation, question);
   const { subject } = question;
-  const elicitation = { message: question.ask, requestedSchema: FORM };
+  const message = isAnswered(question) ? `${question.ask} ${OR_OPEN}` : question.ask;
+  const elicitation = { message, requestedSchema: FORM };
   if (protocolEra === "modern")
     return askModern(
       CONFIRM,
@@ -131,7 +141,7 @@ async function askCost(request: ConfirmationRequest, details: string | undefined
     );
   call.progress("Waiting for the user to confirm");
   try {
-    requireAccepted(await elicit(request, elicitation), declined);
+    requireAccepted(await elicit(request, elicitation), () => declined(question));
   } catch (error) {
     if (error instanceof AppError) throw error;
     throw call.signal.aborted ? cancelledBeforeAnswer() : confirmationNeeded(operation, question);
@@ -150,8 +160,11 @@ const askModern = (key: string, elicitation: Elicitation, requestState?: string)
   }),
 });
 
+const isAccepted = (response: unknown): response is Record<string, unknown> =>
+  isRecord(response) && response["action"] === "accept";
+
 function requireAccepted(response: unknown, refusal: () => AppError): Record<string, unknown> {
-  if (!isRecord(response) || response["action"] !== "accept") throw refusal();
+  if (!isAccepted(response)) throw refusal();
   return response;
 }
 

@@ -83,7 +83,8 @@ async function callOperation(
   try {
     const { GEMINI_API_KEY: apiKey, GEMINI_SEARCH_DATABASE_URL: databaseUrl } = app.config.settings;
     const sealSecrets = { apiKey, databaseUrl };
-    const asked = { server, context, deps, sealSecrets, protocolEra, operation, input: given, call };
+    const comparesReports = connection.tools.listed.includes("compare_reports");
+    const asked = { server, context, deps, sealSecrets, protocolEra, operation, input: given, call, comparesReports };
     const confirmation = await confirm(asked);
     if (confirmation.kind === "ask") return confirmation.result;
     if (confirmation.kind === "refused") return toolResult(confirmation.outcome);

@@ -17,7 +17,7 @@ const QUICK = { RESEARCH_SYNC_WINDOW_MS: "0", RESEARCH_POLL_INTERVAL_MS: "100", 
 const AGAIN = "Please give me a detailed report on how heat pumps perform in cold climates";
 const OTHER = "How do heat pumps perform in hot climates?";
 const DIALOG =
-  /^Run [0-9a-f]{8} answered this question less than a minute ago, with \d+ sources?, for \$\d+\.\d\d; reading it is free\. Start this research anyway for about \$\d+\.\d\d \(up to \$\d+\.\d\d\)\?$/;
+  /^Run [0-9a-f]{8} answered this question less than a minute ago, with \d+ sources?, for \$\d+\.\d\d; reading it is free\. Start this research anyway for about \$\d+\.\d\d \(up to \$\d+\.\d\d\)\? Accept to start anyway, or decline to open that run\.$/;
 
 const answered = async (scene: Awaited<ReturnType<typeof openResearch>>) => {
   const server = await scene.server();
@@ -37,6 +37,11 @@ test("a client that cannot ask is told of the report instead of a start, which f
   });
   expect(structured["error"].message).toMatch(/^Run [0-9a-f]{8} answered this question/);
   expect(text).toContain("get_research_results returns its text");
+  expect(text).not.toContain("compare_reports");
+  const all = await scene.server({ env: { GEMINI_SEARCH_TOOLS: "all" } });
+  expect((await all.call("start_deep_research", { query: AGAIN })).text).toContain(
+    "start_deep_research with force_new starts a separate run, which is charged; compare_reports then shows what changed.",
+  );
   expect(scene.posts()).toBe(1);
   // The same words, but another subject, other wishes, or a decision.
   await startRun(server, OTHER);
@@ -59,10 +64,11 @@ test("a second start while the first is running, minutes after it would have bee
 
 test.for<Era>(["legacy", "modern"])("a %s client asks its user, who decides (I14, I13)", async (era, context) => {
   const scene = await openResearch(context);
-  await answered(scene);
+  const { task_id } = await answered(scene);
   const no = await askingClient(context, scene, { era, answer: { action: "decline" } });
   const declined = await no.call({ query: AGAIN });
-  expect(declined.structured).toMatchObject({ success: false, error: { code: "DECLINED" } });
+  expect(declined.structured).toMatchObject({ success: false, task_id, error: { code: "DECLINED" } });
+  expect(declined.text).toContain("get_research_results returns its text");
   expect(no.dialogs.map(({ message }) => message)).toEqual([expect.stringMatching(DIALOG)]);
   expect(scene.posts()).toBe(1);
   const yes = await askingClient(context, scene, { era, answer: { action: "accept", content: {} } });

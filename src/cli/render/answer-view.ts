@@ -91,6 +91,7 @@ const COMMANDS: Record<Verb, (id: string, action: Action) => Command> = {
   followup: () => ["Ask it again (cents)", "followup …"],
   table: (id) => ["Make a table of a report (cents)", `table ${id} …`],
   start: (_id, { with: how }) => (how === undefined ? ["Start a new one", "research …"] : STARTS[how]),
+  compare: () => ["Then see what changed", "changes <new run>"],
   approve: (id) => ["Start it", `approve ${id}`],
   restart: (id) => ["Start it again (may be charged twice)", `retry ${id} --accept-possible-double-charge`],
 };

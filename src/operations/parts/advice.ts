@@ -43,6 +43,7 @@ const CALLS: Record<Verb, (action: Action) => string> = {
   followup: () => "ask_followup asks it again",
   table: () => "ask_followup with columns makes a table of a finished report",
   start: ({ with: how }) => (how === undefined ? "start_deep_research starts it again" : STARTS[how]),
+  compare: () => "compare_reports then shows what changed",
   approve: ({ plan_turn: turn }) =>
     `resume_research with approve true${turn === undefined ? "" : ` and plan_turn ${turn}`} starts the research`,
   restart: () => "resume_research with accept_possible_double_charge sends it again, as a run of its own",

@@ -205,7 +205,11 @@ function askedAgain(
     unasked: undefined,
     details: { ...question?.details, answered: details },
     run,
-    next: [{ do: instead }, { do: "start", with: "force_new" }],
+    next: [
+      { do: instead },
+      { do: "start", with: "force_new" },
+      ...(instead === "read" ? [{ do: "compare" } as const] : []),
+    ],
   };
 }
 
@@ -271,11 +275,18 @@ const uncheckable = ({ code, message, suggestion, details }: AppError): AppError
 
 const NOTHING_STARTED = "Nothing was started.";
 
-export const declined = (): AppError =>
+/** A run answers the question already, or is about to. */
+export const isAnswered = ({ details }: Pick<Question, "details">): boolean => details?.["answered"] !== undefined;
+
+/** What is known already is still there. */
+export const declined = (question?: Question): AppError =>
   new AppError({
     code: "DECLINED",
     message: "The user declined. Nothing was started, charged or deleted.",
     suggestion: "Do not try again unless the user asks for it.",
+    ...(question !== undefined && isAnswered(question)
+      ? { run: question.run, next: question.next?.filter(({ do: verb }) => verb === "read" || verb === "wait") }
+      : {}),
   });
 
 /** The clarifying question was declined, closed or not answered. */

@@ -42,14 +42,14 @@ export async function openSites({ onTestFinished }: Ending) {
 /** Two such runs whose citations were checked: without a judge, and with one. */
 export async function storeCheckedRuns(context: Ending, scene: Pick<Scene, "command" | "configDir">) {
   const sites = await openSites(context);
-  const checked = async (judge: Record<string, string>, question?: string): Promise<string> => {
-    const taskId = await storeContradictedRun(scene, { question });
+  const checked = async (judge: Record<string, string>, asked: { question?: string } = {}): Promise<string> => {
+    const taskId = await storeContradictedRun(scene, asked);
     await scene.command(["check", taskId], { env: { ...sites, ...judge } });
     return taskId;
   };
   return {
     contradicted: await checked({ VERIFY_JUDGE: "off" }),
-    judged: await checked({}, "what did the trial say about noise"),
+    judged: await checked({}, { question: "what did the trial say about noise" }),
   };
 }
 
