@@ -115,7 +115,7 @@ test("a failed delivery is made again with the same id after growing pauses, the
   expect(lines.join("")).not.toMatch(/secret/);
 });
 
-test("a message that a receiver never accepts is given up alone, as long as others arrive (O5)", async () => {
+test("a message that a receiver never accepts is abandoned alone, as long as others arrive (O5)", async () => {
   const { db, time, lines, deliverDue } = await openSender();
   const receiver = await openReceiver();
   receiver.answer(({ text }) => ({ status: text.includes("unwanted") ? 400 : 200 }));
@@ -128,7 +128,7 @@ test("a message that a receiver never accepts is given up alone, as long as othe
     expect(await deliverDue()).toBe(2);
   }
   expect((await readWebhooks(db, "local"))[0]?.disabled).toBeUndefined();
-  expect(lines.join("")).toContain("given up");
+  expect(lines.join("")).toContain("is abandoned");
   const rows = await db.selectFrom("notification_outbox").selectAll().where("sent_at", "is", null).execute();
   expect(rows).toEqual([]);
   await announceEnd(db, time.now);

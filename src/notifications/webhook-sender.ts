@@ -128,7 +128,7 @@ async function settle(
   }
   if (!isGone && (await hasDeliveredSince(db, delivery))) {
     await dropDelivery(db, delivery);
-    log.warn(`A message to the webhook ${webhook.webhookId} at ${host} is given up. ${outcomeText(outcome)}`);
+    log.warn(`A message to the webhook ${webhook.webhookId} at ${host} is abandoned. ${outcomeText(outcome)}`);
     return;
   }
   const reason = isGone

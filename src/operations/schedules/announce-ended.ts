@@ -2,7 +2,7 @@
 
 import { networkCaller } from "../../caller.ts";
 import { AppError } from "../../errors.ts";
-import { shortLine } from "../../notifications/desktop.ts";
+import { shortened } from "../../platform/clean-text.ts";
 import { announceEnd, lastAnnounced, type UntoldRun, untoldRuns } from "../../runs/schedules/announcement-store.ts";
 import type { ReportComparison } from "../compare-reports.ts";
 import type { Call, OperationDeps } from "../operation.ts";
@@ -66,7 +66,7 @@ function changesText({ changed, added, gone, new_sources: more, gone_sources: fe
   const named: string[] = [];
   for (const { text } of findings.slice(0, MAX_NAMED)) {
     if (named.length > 0 && [...named, text].join(SEPARATOR).length > MAX_NAMED_CHARS) break;
-    named.push(shortLine(text, MAX_NAMED_CHARS));
+    named.push(shortened(text, MAX_NAMED_CHARS));
   }
   const others = findings.slice(named.length);
   const counts = [

@@ -29,7 +29,7 @@ function openRoutes(): (owner: string, body: NonNullable<RequestInit["body"]>) =
       headers: { owner },
       body,
       duplex: "half",
-    } as RequestInit);
+    });
 }
 
 const answerOf = async (response: Promise<Response>): Promise<string> => (await response).text();
