@@ -41,7 +41,7 @@ interface StoredEntry {
 }
 
 interface StoredNotice {
-  task_id: string;
+  task_id: string | null;
   kind: string;
   sent_at: number | null;
   claimed_at: number | null;
@@ -223,6 +223,8 @@ function judgeNotifications(world: Records, { runs, notices }: Stored) {
   if (ofBudgets > notices.length - rows.length) broken.push(`${ofBudgets} notifications of budgets were shown.`);
   let lost = 0;
   for (const row of rows) {
+    // Of an occurrence that did not start: there is no end of a run.
+    if (row.task_id === null) continue;
     const { task_id, sent_at, claimed_at } = row;
     const shown = timesShown(lines, row);
     if (shown > 1) broken.push(`The end of run ${task_id} was announced ${shown} times.`);
@@ -254,7 +256,7 @@ const timesShown = (lines: string[], { kind, task_id }: StoredNotice): number =>
   lines.filter((line) => {
     // Of the search of a schedule.
     const title = TITLES[kind]?.replace("Deep Research", "Search") ?? "";
-    return [TITLES[kind], title].some((one) => line.startsWith(`${one ?? ""} | ${task_id.slice(0, 8)}`));
+    return [TITLES[kind], title].some((one) => line.startsWith(`${one ?? ""} | ${task_id?.slice(0, 8)}`));
   }).length;
 
 const TITLES: Partial<Record<string, string>> = {
