@@ -19,8 +19,8 @@ test("the list of tools is the same in every session, whatever happens in betwee
   // Names, texts, schemas and annotations. A change needs a changelog entry and a new version.
   expect({ modern: await hash("modern"), legacy: await hash("legacy") }).toMatchInlineSnapshot(`
     {
-      "legacy": "63e9c4014fef48bf570d54147532920f08da9587c7f954d84b7b078a76f80262",
-      "modern": "a37f1862aaabdeba3f93b0012c79ef5a4722675052a44f561fa22ef0503fc371",
+      "legacy": "940ee683e5de44faa1c4b0fb210fb39ca0ede9bc8b2d75d249c9eb33f774754c",
+      "modern": "0c617061341c94e5e845d99394abba3e569bb4da5c0ff9ff57e527e3a3dcbd19",
     }
   `);
 });
