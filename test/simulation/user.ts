@@ -17,8 +17,11 @@ const ignore = (): undefined => undefined;
 export function starts({ world: { chance, user, returned }, instance, record }: Window): void {
   const query = `question ${chance.is(0.3) ? "of all" : chance.upTo(1_000)}`;
   record(`starts ${query}`);
-  user.ask(query);
-  instance.start(query).then(({ taskId }) => returned.add(taskId), ignore);
+  const { answered } = user.ask(query);
+  instance
+    .start(query)
+    .then(({ taskId }) => returned.add(taskId), ignore)
+    .finally(answered);
 }
 
 /** From two windows at once, sometimes. */
@@ -26,8 +29,10 @@ export function startsWithPlan({ world: { chance, user, returned }, instance, ot
   const query = `plan of question ${chance.upTo(1_000_000)}`;
   for (const { start, processId } of chance.is(0.3) ? [instance, other] : [instance]) {
     record(`starts the ${query} in ${processId}`);
-    user.ask(query);
-    start(query, { plan: true }).then(({ taskId }) => returned.add(taskId), ignore);
+    const { answered } = user.ask(query);
+    start(query, { plan: true })
+      .then(({ taskId }) => returned.add(taskId), ignore)
+      .finally(answered);
   }
 }
 

@@ -33,13 +33,16 @@ export interface User {
   readonly resumes: readonly Resume[];
   readonly cancels: readonly Cancel[];
   /** Several windows that ask for the same make one decision. `about`: the run, if it exists already. */
-  ask(subject: string, about?: string): void;
+  ask(subject: string, about?: string): { answered(): void };
   /** The user knows that the first start may be charged, and how many Google has accepted so far. */
   askAgain(question: { subject: string; accepted: number }): void;
   /** What the latest decision about a run was about. */
   subjectOf(taskId: string): string | undefined;
   resuming(taskId: string): { settled(): void };
-  /** A question that is asked again after its run was cancelled is another decision. `call`: was the cancel answered? */
+  /**
+   * A question that is asked again after its run was cancelled is another decision; so is one that still waits for its
+   * answer then, because the process that was asked may be suspended. `call`: was the cancel answered?
+   */
   cancelling(run: { taskId: string; query: string | undefined }, call: () => Promise<boolean>): Promise<void>;
 }
 
@@ -52,10 +55,18 @@ export function createUser(atGoogle: () => AtGoogle[]): User {
   const resumes: Resume[] = [];
   const cancels: Cancel[] = [];
   const cancelled = new Map<string, number>();
+  const waiting = new Map<object, string>();
   let step = 0;
   const count = (key: string, subject: string): void => {
     const { asks } = decisions.get(key) ?? { asks: 0 };
     decisions.set(key, { subject, asks: asks + 1 });
+  };
+  const moveAsk = (from: string, to: string): void => {
+    const decision = decisions.get(from);
+    // The last ask of a decision stays: its run is the one that is cancelled.
+    if (decision === undefined || decision.asks === 1) return;
+    decisions.set(from, { ...decision, asks: decision.asks - 1 });
+    count(to, decision.subject);
   };
   return {
     get decisions() {
@@ -66,6 +77,9 @@ export function createUser(atGoogle: () => AtGoogle[]): User {
     ask: (subject, about) => {
       count(`${subject} after ${cancelled.get(subject) ?? 0} cancels`, subject);
       if (about !== undefined) subjects.set(about, subject);
+      const asked = { answered: () => void waiting.delete(asked) };
+      waiting.set(asked, subject);
+      return asked;
     },
     askAgain: ({ subject, accepted }) => count(`${subject} again after ${accepted}`, subject),
     subjectOf: (taskId) => subjects.get(taskId),
@@ -75,7 +89,12 @@ export function createUser(atGoogle: () => AtGoogle[]): User {
       return { settled: () => void (resume.settled = step += 1) };
     },
     cancelling: async ({ taskId, query }, call) => {
-      if (query !== undefined) cancelled.set(query, (cancelled.get(query) ?? 0) + 1);
+      if (query !== undefined) {
+        const cancels = cancelled.get(query) ?? 0;
+        cancelled.set(query, cancels + 1);
+        for (const subject of waiting.values())
+          if (subject === query) moveAsk(`${query} after ${cancels} cancels`, `${query} after ${cancels + 1} cancels`);
+      }
       const asked = (step += 1);
       const before = new Set(atGoogle().map(({ id }) => id));
       if (await call()) cancels.push({ taskId, asked, seen: atGoogle().filter(({ id }) => before.has(id)) });

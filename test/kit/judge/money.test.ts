@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { type Accounts, type JudgedRun, judgeMoney, type PaidStart, type Shown } from "./money.ts";
+import { createUser } from "./decisions.ts";
 
 const start = (id: string, run: string, more: Partial<PaidStart> = {}): PaidStart => ({
   id: `v1_${id}`,
@@ -218,4 +219,16 @@ test.each(DAMAGE)("the judge notices %s (I8)", (_what, accountsOf, damage, sente
   const accounts = accountsOf();
   damage(accounts);
   expect(judgeMoney(accounts)).toContain(sentence);
+});
+
+test.each([
+  ["waits for its answer", false, [1, 1]],
+  ["was answered before", true, [2]],
+])("a second request for a question whose run is cancelled, which %s", async (_, isAnswered, asks) => {
+  const user = createUser(() => []);
+  user.ask("a").answered();
+  const second = user.ask("a");
+  if (isAnswered) second.answered();
+  await user.cancelling({ taskId: "1", query: "a" }, async () => true);
+  expect(user.decisions).toEqual(asks.map((count) => ({ subject: "a", asks: count })));
 });

@@ -66,14 +66,14 @@ export async function recordCall<Answer extends Answered>(
   }
   if (name === "start_deep_research" || name === "ask_followup") {
     const accepted = gemini.ledger.acceptedStarts().length;
-    if (input["force_new"] === true) user.askAgain({ subject: question ?? "", accepted });
-    else user.ask(question ?? "");
+    if (input["force_new"] !== true) return answered(user.ask(question ?? ""), call);
+    user.askAgain({ subject: question ?? "", accepted });
   }
   if (name !== "resume_research") return call();
   const run = knownRun(taskId);
   if (input["approve"] === true || input["plan_edit"] !== undefined) {
-    if (run?.part === "plan" && run.interaction_id !== null) user.ask(planSubject(run.interaction_id), taskId);
-    return call();
+    if (run?.part !== "plan" || run.interaction_id === null) return call();
+    return answered(user.ask(planSubject(run.interaction_id), taskId), call);
   }
   if (input["accept_possible_double_charge"] === true && run?.status === "start_unknown") {
     const subject = subjectOfRun(run);
@@ -85,3 +85,7 @@ export async function recordCall<Answer extends Answered>(
   if (answer !== undefined) settled();
   return answer;
 }
+
+/** A process that dies answers nothing more, so the question waits no longer. */
+const answered = <Answer>(asked: ReturnType<User["ask"]>, call: () => Promise<Answer>): Promise<Answer> =>
+  call().finally(asked.answered);
