@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { QUOTED_REFUSALS } from "../../test/corpus/quoted-refusals.ts";
-import { extractJsonFromOutput } from "./extract-json.ts";
+import { extractJsonFromOutput, reportSoFar } from "./extract-json.ts";
 import { SEARCH_SCHEMA } from "./schemas.ts";
 import { MAX_PROCESSOR_MS, processorMs } from "../../test/kit/clock/time-limits.ts";
 
@@ -107,4 +107,23 @@ test.each(QUOTED_REFUSALS.map(({ id, output }) => [id, output]))(
 test("text that ends inside a quoted answer is kept whole (D2, D5)", () => {
   const text = `${"The tool writes one object per call. ".repeat(9)}It begins: {"success": true, "report": "the text`;
   expect(read(text)).toMatchObject({ kind: "invalid", reason: "cut", bestText: text, report: undefined });
+});
+
+const NARRATION = "I will now search for the height of the bridge and read what its operator says about it.\n\n".repeat(
+  10,
+);
+
+test.each([["valid", ""] as const, ["damaged", 'It is "high". '] as const])(
+  "a %s answer that lists its sources counts after longer notes between searches (D2, E6)",
+  (_, quote) => {
+    const report = `${quote}${"The bridge is 214 m high. ".repeat(25)}`;
+    const output = `${NARRATION}{"success": true, "report": "${report}", "metadata": {"sources_visited": ["https://a.example/"]}}`;
+    expect(reportOf(output)).toBe(report);
+  },
+);
+
+test("a draft that lists its sources is shown after notes between searches (D2)", () => {
+  const report = "The bridge is 214 m high. ".repeat(40);
+  const draft = `${NARRATION}{"success": true, "report": "${report}", "metadata": {"sources_visited": ["https://a.example/"]}} ${NARRATION}`;
+  expect(reportSoFar(draft)).toBe(report);
 });

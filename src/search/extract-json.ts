@@ -33,12 +33,14 @@ export function extractJsonFromOutput(output: string, schema: AnswerSchema, opti
   const text = withoutInvisibleMarks(output);
   const rejections = new Rejections(text);
   const isCut = (options.cut ?? false) !== false;
-  const acceptUnless =
-    (isQuoted: QuotationTest): Accept =>
-    (value, repaired, leadIn) => {
+  for (const variant of variants(text, rejections)) {
+    const candidates = findCandidates(variant.text);
+    const mayRepair = variant.repair && !isCut;
+    const isQuoted = quotationTest(variant.text, candidates);
+    const accept: Accept = (value, repaired, leadIn) => {
       const parsed = schema.parse(value);
       const answer = parsed?.success === false ? refusalAfter(leadIn(), parsed) : parsed;
-      if (answer === undefined || (answer.success && isQuoted(answer.report ?? ""))) {
+      if (answer === undefined || (answer.success && !listsSources(value) && isQuoted(answer.report ?? ""))) {
         rejections.add("schema");
         return undefined;
       }
@@ -48,10 +50,6 @@ export function extractJsonFromOutput(output: string, schema: AnswerSchema, opti
       }
       return { kind: "valid", answer: withoutPlaceholders(answer), repaired };
     };
-  for (const variant of variants(text, rejections)) {
-    const candidates = findCandidates(variant.text);
-    const mayRepair = variant.repair && !isCut;
-    const accept = acceptUnless(quotationTest(variant.text, candidates));
     const found = readCandidates(variant.text, candidates, { accept, rejections, mayRepair });
     if (found !== undefined) return found;
     if (candidates.length > 0) rejections.add("schema");
@@ -72,7 +70,8 @@ export function reportSoFar(text: string): string | undefined {
   const [first] = candidates;
   const value = first === undefined ? undefined : readAnchored(text.slice(first.start, first.limit))?.value;
   const report = value?.["success"] === false ? undefined : answerAfter(first?.start ?? 0, reportOf(value));
-  return report !== undefined && quotationTest(text, candidates)(report) ? undefined : report;
+  const isQuoted = report !== undefined && !listsSources(value) && quotationTest(text, candidates)(report);
+  return isQuoted ? undefined : report;
 }
 
 /** Undefined if more text stands before it: that text is the answer, and quotes a report. */
@@ -362,6 +361,12 @@ function leadInOf(
   const fence = OPENING_FENCE.exec(visible);
   if (fence !== null) return visible.slice(0, fence.index).trim();
   return before.slice(before.trimEnd().length).includes("\n") ? visible : undefined;
+}
+
+/** In the form that our prompts ask for: the answer, however much a model has written between its searches. */
+function listsSources(value: unknown): boolean {
+  const metadata = isRecord(value) ? value["metadata"] : undefined;
+  return isRecord(metadata) && Array.isArray(metadata["sources_visited"]);
 }
 
 /** Whether the object with this report is quoted: an answer in prose is longer than an announcement and than its quotations. */
