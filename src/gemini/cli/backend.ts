@@ -214,9 +214,12 @@ function answerOrThrow({ request, options }: Call, { child, output, session, red
   throw hasCalledModel(output, session) ? new PaidFailure(failure, answer) : failure;
 }
 
-/** Whatever the CLI failed of in the end, what a model has answered before that is charged. */
-const hasCalledModel = ({ stats, text }: CliOutput, session: CliSession): boolean =>
-  stats === undefined ? text !== "" || session.lastTurn !== "" || session.searches > 0 : !stats.idle;
+/**
+ * Whatever the CLI failed of in the end, what a model has answered before that is charged. Its session record names the
+ * model of each answer, those without text included.
+ */
+const hasCalledModel = ({ stats, text }: CliOutput, { model, lastTurn, searches }: CliSession): boolean =>
+  stats === undefined ? text !== "" || lastTurn !== "" || searches > 0 || model !== undefined : !stats.idle;
 
 /**
  * Prefers the CLI's session record, which contains complete turns. On stdout the CLI repeats text when it retries after

@@ -102,6 +102,7 @@ test.each([
 
 const MANY = { input_tokens: 400_000, output_tokens: 2_000, total_tokens: 402_500, cached: 0 };
 const USED = { input: 400_000, output: 2_500, cached: 0 };
+const READ = { exitCode: 148, noResult: true, searches: [], fetches: ["https://b.example/"] };
 const SEARCHED = [{ query: "kyoto", sources: [{ title: "B", url: "https://b.example/" }] }];
 
 test.each([
@@ -109,6 +110,7 @@ test.each([
   ["a tool that failed", { exitCode: 54, stats: MANY }, USED],
   ["a refused permission", { exitCode: 1, stats: MANY, stderr: "PERMISSION_DENIED" }, USED],
   ["a refused permission, without statistics", { exitCode: 41, noResult: true }, { isIncomplete: true, searches: 1 }],
+  ["a page that was read, without statistics", READ, { isIncomplete: true, searches: 0 }],
 ] satisfies [string, StandinScenario, object][])(
   "a call that ended with %s after a model has answered counts what it used (P6, C8)",
   async (_, scenario, usage) => {

@@ -8,7 +8,7 @@ import { text as readBody } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { startSimulator, type Simulator } from "../../../simulator/server.ts";
 import { fillPrompt } from "../../../test/kit/simulator/prompts.ts";
-import type { AskRequest } from "../search-backend.ts";
+import { type AskRequest, PaidFailure } from "../search-backend.ts";
 import { createCliBackend, type CliBackendOptions } from "./backend.ts";
 import { waitFor } from "../../../test/kit/wait-for.ts";
 import { createTestLog } from "../../../test/kit/log.ts";
@@ -162,6 +162,8 @@ test("a key that Google refuses is a sign-in error, in our words (B11)", async (
     .ask(question())
     .catch((reason: unknown) => reason);
   expect(error).toMatchObject({ code: "EXECUTION_ERROR", reason: "auth", retryable: false });
+  // No model has answered.
+  expect(error).not.toBeInstanceOf(PaidFailure);
 });
 
 test("no sign-in at all is a sign-in error too, and nothing is sent (B11)", async () => {
@@ -173,7 +175,9 @@ test("no sign-in at all is a sign-in error too, and nothing is sent (B11)", asyn
 
 test("a model that does not exist is a configuration error (C8)", async () => {
   simulator.setScenario({ name: "no such model", tasks: { search: [{ fault: "http-404" }] } });
-  await expect(backend().ask(question())).rejects.toMatchObject({ reason: "config", retryable: false });
+  const asked = backend().ask(question());
+  await expect(asked).rejects.toMatchObject({ reason: "config", retryable: false });
+  await expect(asked).rejects.not.toBeInstanceOf(PaidFailure);
 });
 
 test("a request that hangs is stopped on abort, and nothing is left (C5)", async () => {
