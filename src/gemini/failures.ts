@@ -314,11 +314,20 @@ export function wasNotCharged({ code, reason, cause }: AppError): boolean {
   const status = httpStatusOf(cause);
   if (status === undefined) return NEVER_CONNECTED.has(diagnose(cause));
   // A gateway between may have given up on a request that Google answers and charges.
-  return status >= 500 || status === 408 ? codesIn(textOf(cause)).some((one) => GOOGLES.test(one)) : status >= 400;
+  return status >= 500 || status === 408 ? codesIn(textOf(cause)).some((one) => GOOGLES.has(one)) : status >= 400;
 }
 
-/** Such as `unavailable` and `deadline_exceeded`. For another page the SDK has `Bad Gateway` in this place, or nothing. */
-const GOOGLES = /^[a-z]+(?:_[a-z]+)*$/;
+/** The codes of google.rpc for 5xx, and those of the Interactions API. A gateway has words of its own in their place. */
+const GOOGLES: ReadonlySet<string> = new Set([
+  "api_error",
+  "data_loss",
+  "deadline_exceeded",
+  "internal",
+  "service_unavailable",
+  "unavailable",
+  "unimplemented",
+  "unknown",
+]);
 
 const UNCHARGED = new Set<FailureReason | undefined>(["auth", "config", "billing", "location", "credentials"]);
 const NEVER_CONNECTED = new Set<Diagnosis>(["dns", "refused", "tls"]);
