@@ -130,6 +130,24 @@ test("a request whose usage was reported in part counts as what was reserved, or
   ]);
 });
 
+test("a research without a price for what it used keeps counting what was reserved, or more (P6)", async () => {
+  const db = await openDatabase({ stoppedAt: NOW });
+  const unpriced = async (joinKey: string, usd: number | undefined): Promise<void> => {
+    const started = await start(db, joinKey);
+    await accept(db, started, `v1_${joinKey}`);
+    const run = { taskId: started.taskId, interactionId: `v1_${joinKey}` };
+    await recordLateUsage(db, run, { tokens, cost: { usd, incomplete: true, estimated: false }, now: NOW });
+  };
+  await unpriced("none", undefined);
+  await unpriced("some", 0.5);
+  await unpriced("more", 4);
+  expect((await rows(db)).map(({ state, micros }) => [state, micros]).toSorted()).toEqual([
+    ["settled", 3_000_000],
+    ["settled", 3_000_000],
+    ["settled", 4_000_000],
+  ]);
+});
+
 test("a request counts even if its run was never stored, and if the run has ended already (P6)", async () => {
   const db = await openDatabase({ stoppedAt: NOW });
   const settled = { ...SEARCH, entryId: "a", outcome: { cost: { ...cost, usd: 0.1 }, at: NOW } };

@@ -154,33 +154,37 @@ const costColumns = ({ usd, incomplete, estimated }: Cost) => ({
   estimated: estimated ? (1 as const) : (0 as const),
 });
 
-const settledColumns = (cost: Cost, at: number) => {
-  const columns = costColumns(cost);
-  return {
-    ...columns,
-    state: "settled" as const,
-    settled_at: at,
-    micros: columns.cost_micros ?? 0,
-    interaction_id: null,
-  };
-};
-
 const reservedOr = (row: ExpressionBuilder<Tables, "ledger">, { usd = 0 }: Cost) =>
   row.case().when("reserved_micros", "<", microsOf(usd)).then(microsOf(usd)).else(row.ref("reserved_micros")).end();
 
-/** Replaces the reservation by the cost of the usage that Google has reported. The last report counts. */
+const settledColumns =
+  ({ cost, isPartial, at }: Outcome) =>
+  (row: ExpressionBuilder<Tables, "ledger">) => ({
+    ...costColumns(cost),
+    state: "settled" as const,
+    settled_at: at,
+    micros: isPartial === true ? reservedOr(row, cost) : microsOf(cost.usd ?? 0),
+    interaction_id: null,
+  });
+
+/**
+ * Replaces the reservation by the cost of the usage that Google has reported, or keeps it if that is only partly known,
+ * as without a price. The last report counts.
+ */
 export async function settleInteraction(
   db: Database,
   { interactionId, cost, now }: { interactionId: string; cost: Cost; now: number },
 ): Promise<void> {
-  await db.updateTable("ledger").set(settledColumns(cost, now)).where(entryOf(interactionId)).execute();
+  const settled = settledColumns({ cost, isPartial: cost.incomplete, at: now });
+  await db.updateTable("ledger").set(settled).where(entryOf(interactionId)).execute();
 }
 
 export async function settleEntry(
   db: Database,
   { entryId, cost, now }: { entryId: string; cost: Cost; now: number },
 ): Promise<void> {
-  await db.updateTable("ledger").set(settledColumns(cost, now)).where("entry_id", "=", entryId).execute();
+  const settled = settledColumns({ cost, isPartial: cost.incomplete, at: now });
+  await db.updateTable("ledger").set(settled).where("entry_id", "=", entryId).execute();
 }
 
 /** What Google has reported so far of a run in progress; its reservation stays, unless this is already more. */
@@ -234,11 +238,7 @@ export async function saveEntries(db: Database, entries: readonly LedgerEntry[])
     else if (outcome !== undefined) {
       await db
         .updateTable("ledger")
-        .set((row) => ({
-          ...settledColumns(outcome.cost, outcome.at),
-          ...(outcome.isPartial === true ? { micros: reservedOr(row, outcome.cost) } : {}),
-          model: entry.model ?? null,
-        }))
+        .set((row) => ({ ...settledColumns(outcome)(row), model: entry.model ?? null }))
         .where("entry_id", "=", entry.entryId)
         .execute();
     }
