@@ -26,7 +26,7 @@ import {
   type SearchStart,
   trackSearch,
 } from "./parts/search-run.ts";
-import { refuseAboveBudget } from "./parts/cost-confirmation.ts";
+import { maxRequestUsd, refuseAboveBudget } from "./parts/cost-confirmation.ts";
 import {
   roundLine,
   roundMetadata,
@@ -131,7 +131,7 @@ function metadataOf(run: FinishedSearch) {
 
 const optionsOf = (maxRounds: number, wishes: Wishes | undefined) => ({ max_iterations: maxRounds, wishes });
 
-interface DeepSearchRun extends Pick<SearchStart, "earlierUsd" | "stored" | "taskId"> {
+interface DeepSearchRun extends Pick<SearchStart, "earlierUsd" | "ofSchedule" | "stored" | "taskId"> {
   query: string;
   wishes: Wishes | undefined;
   maxRounds: number;
@@ -139,10 +139,10 @@ interface DeepSearchRun extends Pick<SearchStart, "earlierUsd" | "stored" | "tas
 }
 
 async function runDeepSearch(deps: OperationDeps, request: DeepSearchRun, call: Call): Promise<FinishedRun> {
-  const { query, wishes, earlier, taskId, stored, earlierUsd } = request;
+  const { query, wishes, earlier, taskId, stored, earlierUsd, ofSchedule } = request;
   const maxRounds = Math.min(request.maxRounds, Math.max(MAX_ROUNDS, earlier.length + 1));
   const options = optionsOf(maxRounds, wishes);
-  const start = { kind: "deep_search" as const, query, options, taskId, stored, earlierUsd };
+  const start = { kind: "deep_search" as const, query, options, taskId, stored, earlierUsd, ofSchedule };
   const checks: Finding[] = [];
   const finished = await trackSearch(deps, { start, call }, async ({ run, search, call: searchCall }) => {
     const onRound = async (round: Round): Promise<void> => {
@@ -225,6 +225,8 @@ export async function continueDeepSearch(deps: OperationDeps, run: Run, call: Ca
   const { countedUsdOfLine } = await import("../runs/ledger/ledger-store.ts");
   const earlierUsd = hasHardLimit(deps.settings.budgets) ? await countedUsdOfLine(db, last) : 0;
   await refuseAboveBudget(deps, call, earlierUsd);
+  const { claimRest } = await import("../runs/schedules/schedule-store.ts");
+  const maxUsd = await maxRequestUsd(deps);
   const taskId = crypto.randomUUID();
   const continuation = await beginContinuation(db, {
     taskId,
@@ -235,6 +237,7 @@ export async function continueDeepSearch(deps: OperationDeps, run: Run, call: Ca
     query,
     options: optionsOf(maxRounds, wishes),
     processId,
+    claimRest: (transaction, scheduleId) => claimRest(transaction, { scheduleId, maxUsd }),
     now: clock.now(),
   });
   if (continuation.kind === "known") {
@@ -242,7 +245,8 @@ export async function continueDeepSearch(deps: OperationDeps, run: Run, call: Ca
     return continuedAs(known.taskId, known.status);
   }
   const background = { ...call, signal: deps.leaving, progress: () => {} };
-  const request = { query, wishes, maxRounds, earlier, taskId, stored: true, earlierUsd };
+  const { ofSchedule } = continuation;
+  const request = { query, wishes, maxRounds, earlier, taskId, stored: true, earlierUsd, ofSchedule };
   deps.inBackground(runDeepSearch(deps, request, background).catch(() => undefined));
   return resumedAs(taskId, "running", `The search continues at round ${earlier.length + 1} as a new run.`);
 }

@@ -2,6 +2,7 @@
 
 import { sql } from "kysely";
 import type { Cost } from "../costs/actual.ts";
+import type { Budget } from "../costs/budget.ts";
 import { compiledQuery } from "../store/compiled-query.ts";
 import { type Database, storable } from "../store/database.ts";
 import { databaseNow, progressAtLeast } from "../store/dialect.ts";
@@ -363,17 +364,28 @@ export const runsBeginningWith = (db: Database, owner: string, prefix: string): 
 export const newestRuns = (db: Database, owner: string, limit: number): Promise<NamedRun[]> =>
   namedRuns(db, owner).where(isListed).orderBy("created_at", "desc").orderBy("task_id", "desc").limit(limit).execute();
 
-export type Continuation = { kind: "begun" } | { kind: "known"; taskId: string; status: string };
+export type Continuation =
+  | { kind: "begun"; ofSchedule?: Budget | undefined }
+  | { kind: "known"; taskId: string; status: string };
+
+interface NewContinuation extends NewRun {
+  parentTaskId: string;
+  /** Of a search of a schedule: returns what the continuation may cost, or throws if it may not begin. */
+  claimRest: (transaction: Database, scheduleId: string) => Promise<Budget>;
+}
 
 /** One transaction with the parent locked, so that a concurrent call gets the run of the first one. */
-export function beginContinuation(db: Database, run: NewRun & { parentTaskId: string }): Promise<Continuation> {
+export function beginContinuation(db: Database, { claimRest, ...run }: NewContinuation): Promise<Continuation> {
   return db.transaction().execute(async (transaction) => {
     const { parentTaskId: taskId, owner } = run;
     await lockRun(transaction, taskId);
     const newest = await newestContinuation(transaction, { taskId, owner });
     if (newest !== undefined) return { kind: "known", taskId: newest.task_id, status: newest.status };
-    await insertRunning(transaction, run);
-    return { kind: "begun" };
+    const parent = transaction.selectFrom("research_tasks").select("schedule_id").where("task_id", "=", taskId);
+    const scheduleId = (await parent.executeTakeFirst())?.schedule_id ?? undefined;
+    const ofSchedule = scheduleId === undefined ? undefined : await claimRest(transaction, scheduleId);
+    await insertRunning(transaction, { ...run, scheduleId });
+    return { kind: "begun", ofSchedule };
   });
 }
 

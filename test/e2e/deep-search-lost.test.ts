@@ -108,6 +108,43 @@ describe.concurrent("a deep search in its second round", () => {
     expect(scene.gemini.ledger.count()).toBe(2);
   });
 
+  test("of a schedule is continued within what is left of its budget, as a run of it (Q1, I17, I18)", async (context) => {
+    const scene = await openScene(context, STUCK_IN_ROUND_2);
+    const { server, taskId, call } = await reachRound2(scene);
+    process.kill(server.pid, "SIGKILL");
+    await call;
+    const next = await scene.server();
+    await readLater(next, taskId);
+    const sql = (text: string, ...values: (string | number)[]) =>
+      sqlOn({ file: join(scene.configDir, "deep_research.db"), url: undefined }, text, values);
+    const rows = ledgerOf(scene.configDir);
+    const used = rows.reduce((sum, { micros }) => sum + micros, 0);
+    const oneMore = Math.max(...rows.map(({ reserved_micros }) => reserved_micros));
+    sql(
+      `insert into schedules (schedule_id, owner, operation, input_json, rule_json, budget_micros, created_at, updated_at)
+       values ('5c4ed01e', 'local', 'deep_search', '{}', '{}', ?, 0, 0)`,
+      used + Math.floor(oneMore / 2),
+    );
+    sql("update research_tasks set schedule_id = '5c4ed01e'");
+    sql("update ledger set schedule_id = '5c4ed01e'");
+    scene.gemini.setScenario("never-verified");
+    const resume = async () => (await next.call("resume_research", { task_id: taskId })).structured;
+    expect(await resume()).toMatchObject({ error: { code: "BUDGET_EXCEEDED" } });
+    expect((await next.call("list_research", {})).structured["runs"]).toHaveLength(1);
+
+    // Room for one more round, of which the prompt may be longer.
+    sql("update schedules set budget_micros = ?", used + oneMore + 5_000);
+    const { task_id } = await resume();
+    await waitFor(async () => {
+      const { structured } = await next.call("check_research_status", { task_id });
+      expect(structured["status"]).toBe("completed");
+    }, SOON);
+    expect((await next.call("get_research_results", { task_id })).structured).toMatchObject({
+      note: expect.stringMatching(/^It ended after round 2: The budget of the schedule had \$0\.\d\d left\./),
+    });
+    expect(sql("select distinct schedule_id from ledger")).toEqual([{ schedule_id: "5c4ed01e" }]);
+  });
+
   test("is continued within the limit of one run, which counts what it has used before (Q1, I13)", async (context) => {
     const scene = await openScene(context, STUCK_IN_ROUND_2);
     const { server, taskId, call } = await reachRound2(scene);

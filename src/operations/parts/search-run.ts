@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { costSchema, tokensUsed } from "../view/run-view.ts";
 import { type ResultFacts, type RunWhole, wholeOf } from "../view/whole-view.ts";
+import type { Budget } from "../../costs/budget.ts";
 import { AppError, isErrorCode } from "../../errors.ts";
 import type { Log } from "../../platform/log.ts";
 import { unexpectedError } from "../../platform/unexpected-error.ts";
@@ -36,7 +37,10 @@ interface SearchRun {
   call: SearchCall;
 }
 
-export type SearchStart = Omit<RunStart, "owner" | "client">;
+export interface SearchStart extends Omit<RunStart, "owner" | "client"> {
+  /** Of the continuation of a search of a schedule. */
+  ofSchedule?: Budget | undefined;
+}
 
 /** Stores a run, runs `work` in it and stores how it ended. */
 export async function trackSearch(
@@ -71,13 +75,15 @@ async function claimIfScheduled(
   { start, call: { occurrence, owner, client } }: { start: SearchStart; call: Call },
 ): Promise<{ recorder: RunRecorder } & Pick<SearchStart, "taskId" | "stored">> {
   const recorder = await deps.recorder();
+  const within = (schedule: Budget): RunRecorder => ({ ...recorder, budgets: { ...recorder.budgets, schedule } });
+  if (start.ofSchedule !== undefined) return { recorder: within(start.ofSchedule) };
   if (occurrence === undefined) return { recorder };
   const { beginScheduledSearch } = await import("../../runs/schedules/schedule-store.ts");
-  const { db, processId, clock, budgets } = recorder;
+  const { db, processId, clock } = recorder;
   const taskId = crypto.randomUUID();
   const run = { ...start, taskId, owner, client, parentTaskId: undefined, processId, now: clock.now() };
   const hard = await beginScheduledSearch(db, { run, occurrence, maxUsd: await maxRequestUsd(deps) });
-  return { recorder: { ...recorder, budgets: { ...budgets, schedule: { hard } } }, taskId, stored: true };
+  return { recorder: within({ hard }), taskId, stored: true };
 }
 
 interface SingleRound {

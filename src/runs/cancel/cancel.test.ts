@@ -204,7 +204,13 @@ test("the id of an interrupted search cancels the search that continues it (L1, 
     now: clock.now(),
   } as const;
   const { processId } = thisProcess();
-  await beginContinuation(db, { ...next, taskId: "next", parentTaskId: "stopped", processId });
+  await beginContinuation(db, {
+    ...next,
+    taskId: "next",
+    parentTaskId: "stopped",
+    processId,
+    claimRest: async () => ({}),
+  });
   const cancelling = { db, clock, agent: undefined, pollNow: async () => {} };
   const run = await cancelRun(cancelling, { owner: "local", taskId: "stopped", keepPartial: true });
   expect(run).toMatchObject({ taskId: "next", cancelRequestedAt: expect.any(Number) });

@@ -21,22 +21,25 @@ export interface Outlay {
   maxUsd: number | undefined;
   /** What counts for the run already. */
   usedUsd?: number;
+  /** The part of it that counts for the search that it continues, and is no longer left of the budget of a schedule. */
+  earlierUsd?: number | undefined;
   /** What was not done, as a sentence. */
   undone: string;
 }
 
 /** The error for what would exceed a hard limit of these budgets; undefined if each has room for it. */
 export function refusalAbove(budgets: Budgets, states: readonly BudgetState[], outlay: Outlay): AppError | undefined {
-  const { what, maxUsd, usedUsd = 0, undone } = outlay;
+  const { what, maxUsd, usedUsd = 0, earlierUsd = 0, undone } = outlay;
   const cost = maxUsd === undefined ? "" : ` This ${what} may cost up to ${dollars(maxUsd)}.`;
   const about = maxUsd === undefined ? {} : { max_usd: maxUsd };
   const ofSchedule = budgets.schedule?.hard ?? Infinity;
-  if (usedUsd + (maxUsd ?? 0) > ofSchedule + ROUNDING_USD) {
+  const usedOfSchedule = usedUsd - earlierUsd;
+  if (usedOfSchedule + (maxUsd ?? 0) > ofSchedule + ROUNDING_USD) {
     return new AppError({
       code: "BUDGET_EXCEEDED",
       message: `The budget of the schedule had ${dollars(exact(ofSchedule))} left.${cost} ${undone}`,
       suggestion: "Raise the budget of the schedule.",
-      details: { ...about, limit_usd: exact(ofSchedule), used_usd: exact(usedUsd) },
+      details: { ...about, limit_usd: exact(ofSchedule), used_usd: exact(usedOfSchedule) },
     });
   }
   const perRun = budgets.run?.hard ?? Infinity;

@@ -218,6 +218,7 @@ function createTrackedRun(recorder: RunRecorder, start: RunStart, { progress: no
     },
     asks: async (call: ModelCall) => {
       const usedUsd = meter.countedUsd();
+      const { earlierUsd } = start;
       const { entry, settle } = meter.begin(call);
       const reserve = async (into: Database): Promise<void> => {
         // Its day is that of the budgets; its prices are those of this machine's day.
@@ -233,7 +234,7 @@ function createTrackedRun(recorder: RunRecorder, start: RunStart, { progress: no
       try {
         await db.transaction().execute(async (transaction) => {
           const { owner, maxUsd, at: now } = entry;
-          const request = { owner, now, what: "request", maxUsd, usedUsd, undone: "It was not sent." };
+          const request = { owner, now, what: "request", maxUsd, usedUsd, earlierUsd, undone: "It was not sent." };
           const refusal = await refusalOf(transaction, budgets, request);
           if (refusal !== undefined) throw refusal;
           await reserve(transaction);

@@ -2,11 +2,13 @@
 
 import { sql } from "kysely";
 import { z } from "zod";
+import type { Budget } from "../../costs/budget.ts";
 import { AppError } from "../../errors.ts";
 import { failpoint } from "../../platform/failpoint.ts";
 import { type Database, storable } from "../../store/database.ts";
 import { databaseNow, lockExclusive, lockRows } from "../../store/dialect.ts";
 import { isListed } from "../conversation-store.ts";
+import { refusalAbove } from "../ledger/hard-limit.ts";
 import { MICROS, microsOf } from "../ledger/ledger-store.ts";
 import { STORED_STATUSES, type StoredStatus, UNFINISHED } from "../run.ts";
 import { insertRunning, type NewRun } from "../run-store.ts";
@@ -223,6 +225,46 @@ export async function beginScheduledSearch(
   });
   failpoint("after-search-claim");
   return leftUsd;
+}
+
+const UNCHARGED = "Nothing was started or charged.";
+
+const otherRuns = (): AppError =>
+  new AppError({
+    code: "BUSY",
+    message: `Another run of its schedule is in progress, and both spend the same budget. ${UNCHARGED}`,
+    suggestion: "Try again when that run has ended.",
+    retryable: true,
+  });
+
+const unpriced = (): AppError =>
+  new AppError({
+    code: "BUDGET_EXCEEDED",
+    message: `There is no price for the model, so the budget of the schedule cannot be kept. ${UNCHARGED}`,
+    suggestion: "Set GEMINI_MODEL to a model with a price, or add its price to prices.json in the config directory.",
+  });
+
+/**
+ * What is left of the budget of a schedule for the continuation of one of its searches, in the transaction that stores
+ * it; throws without room for a request. A schedule that was ended has no budget.
+ */
+export async function claimRest(
+  transaction: Database,
+  { scheduleId, maxUsd }: Pick<Occurrence, "scheduleId"> & { maxUsd: number | undefined },
+): Promise<Budget> {
+  const row = await lockRows(
+    transaction,
+    schedulesIn(transaction).where("schedule_id", "=", scheduleId),
+  ).executeTakeFirst();
+  if (row === undefined) return {};
+  // Each of the two could use what is left.
+  if (await hasUnfinishedRun(transaction, scheduleId)) throw otherRuns();
+  if (maxUsd === undefined) throw unpriced();
+  const hard = (row.budget_micros - (await usedMicros(transaction, scheduleId))) / MICROS;
+  const outlay = { what: "search", maxUsd, undone: UNCHARGED };
+  const refusal = refusalAbove({ schedule: { hard } }, [], outlay);
+  if (refusal !== undefined) throw refusal;
+  return { hard };
 }
 
 /** The current run of each line counts: an unknown start that was sent again is not the one that is waited for. */

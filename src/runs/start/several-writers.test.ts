@@ -219,6 +219,7 @@ test("of several continuations of an interrupted search one begins, and the othe
       options: {},
       client: undefined,
       processId: "p",
+      claimRest: async () => ({}),
       now: NOW,
     }),
   );
