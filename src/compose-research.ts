@@ -1,6 +1,5 @@
 /** The part of the composition root for background research: agent, runner, notifications, prices, maintenance. */
 
-import { SETTINGS } from "./config/settings.ts";
 import { FOLLOWUP_MODEL } from "./costs/prices.ts";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +11,7 @@ import type { PriceTable } from "./costs/prices.ts";
 import type { PlanStage } from "./costs/estimate.ts";
 import type { Agent } from "./gemini/research-agent.ts";
 import { configuredServer } from "./material/configured-server.ts";
-import { budgetsOf } from "./operation-settings.ts";
+import { budgetsOf, maxRpsOf } from "./operation-settings.ts";
 import type { OperationDeps, ResearchParts } from "./operations/operation.ts";
 import { AppError } from "./errors.ts";
 import { systemClock } from "./platform/clock.ts";
@@ -142,8 +141,7 @@ async function composeResearch(
   };
   const { RESEARCH_POLL_INTERVAL_MS: pollIntervalMs } = config.settings;
   const makesPolls = config.settings.RESEARCH_MAX_RPS > 0;
-  // Streams of watched runs count against the limit, too, even where no polls are made.
-  const maxRps = makesPolls ? config.settings.RESEARCH_MAX_RPS : SETTINGS.RESEARCH_MAX_RPS.default;
+  const maxRps = maxRpsOf(config);
   const runner = createRunner({ deps: research, pollIntervalMs, maxRps, deliver, makesPolls });
   const startObstacle = async (): Promise<AppError | undefined> => {
     const cause = await obstacle();

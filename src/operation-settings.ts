@@ -2,6 +2,7 @@
 
 import { type Budgets, parseBudget, parseBudgets } from "./costs/budget.ts";
 import type { Config } from "./config/config.ts";
+import { SETTINGS } from "./config/settings.ts";
 import { fileAccess } from "./material/file-access.ts";
 import { pageUrl } from "./http/host-guard.ts";
 import type { OperationDeps } from "./operations/operation.ts";
@@ -20,8 +21,13 @@ export function operationSettings(config: Config): OperationDeps["settings"] {
     judgeMaxUsd: judgeLimitUsd(config),
     publicUrl: settings.MCP_PUBLIC_URL ?? pageUrl(settings.MCP_SERVER_HOST, settings.MCP_SERVER_PORT),
     files: fileAccess(config),
+    maxRps: maxRpsOf(config),
   };
 }
+
+/** What is not polled by the clock, such as a stream, counts against the limit, too, even where no polls are made. */
+export const maxRpsOf = ({ settings: { RESEARCH_MAX_RPS: maxRps } }: Pick<Config, "settings">): number =>
+  maxRps > 0 ? maxRps : SETTINGS.RESEARCH_MAX_RPS.default;
 
 export const budgetsOf = ({ settings }: Pick<Config, "settings">): Budgets => parseBudgets(settings);
 

@@ -79,6 +79,8 @@ export interface OperationDeps {
     publicUrl: string;
     /** From where an MCP client on this machine may send files. */
     files: FileAccess;
+    /** Polls of all processes with this key in a second. */
+    maxRps: number;
   };
 }
 

@@ -2,12 +2,10 @@
 
 import { roundUsd } from "../costs/actual.ts";
 import { isoTime } from "../platform/clock.ts";
-import { findReserved, type ReservedRequest } from "../runs/ledger/reserved-store.ts";
+import { type ReservedRequest, reservedUnpolled } from "../runs/ledger/reserved-store.ts";
+import { type Reason, REASONS, reasonUnasked, reconcile, type StillReserved } from "../runs/poll/reconcile.ts";
+import { databaseNow } from "../store/dialect.ts";
 import type { OperationDeps } from "./operation.ts";
-
-/** Why a request stays reserved: Google reports no usage, has not answered its start, or was not heard of to the end. */
-const REASONS = ["no_usage", "unknown_start", "cut_off"] as const;
-type Reason = (typeof REASONS)[number];
 
 export interface ReconciledCosts {
   settled: { requests: number; reserved_usd: number; cost_usd: number };
@@ -16,25 +14,31 @@ export interface ReconciledCosts {
   without_key?: true | undefined;
 }
 
-type Deps = Pick<OperationDeps, "agent" | "clock" | "database" | "leaving" | "recorder">;
+type Deps = Pick<OperationDeps, "agent" | "clock" | "database" | "leaving" | "recorder" | "settings">;
 
 export async function reconcileCosts(deps: Deps): Promise<ReconciledCosts> {
   const db = await deps.database();
-  const found = await findReserved(db);
+  const found = await reservedUnpolled(db, await databaseNow(db, deps.clock.now()));
   const agent = await deps.agent();
-  if (agent === undefined) return { ...viewOf([], found), without_key: true };
-  const { reconcile } = await import("../runs/poll/reconcile.ts");
+  if (agent === undefined) {
+    const reserved = found.map((request) => ({ request, reason: reasonUnasked(request) }));
+    return { ...viewOf([], reserved), without_key: true };
+  }
   const { costOf } = await deps.recorder();
-  const { settled, reserved } = await reconcile({ ...deps, db, agent, costOf }, found);
+  const { maxRps } = deps.settings;
+  const { settled, reserved } = await reconcile({ ...deps, db, agent, costOf, maxRps }, found);
   return viewOf(settled, reserved);
 }
 
 function viewOf(
   settled: { request: ReservedRequest; usd: number }[],
-  reserved: readonly ReservedRequest[],
+  reserved: readonly StillReserved[],
 ): ReconciledCosts {
   const sum = (usds: number[]): number => roundUsd(usds.reduce((total, usd) => total + usd, 0));
-  const groups = REASONS.map((reason) => ({ reason, of: reserved.filter((one) => reasonOf(one) === reason) }));
+  const groups = REASONS.map((reason) => ({
+    reason,
+    of: reserved.flatMap((one) => (one.reason === reason ? one.request : [])),
+  }));
   return {
     settled: {
       requests: settled.length,
@@ -53,8 +57,3 @@ function viewOf(
     ),
   };
 }
-
-const IN_PROCESS: ReadonlySet<ReservedRequest["kind"]> = new Set(["search", "round", "correction", "judge"]);
-
-const reasonOf = ({ interactionId, kind }: ReservedRequest): Reason =>
-  interactionId !== undefined ? "no_usage" : IN_PROCESS.has(kind) ? "cut_off" : "unknown_start";

@@ -9,7 +9,7 @@ import * as schema from "./migrations/0001-schema.ts";
 
 /** A name ends with a hash of its statements, so that a database of another build is recognised. */
 export const MIGRATIONS: Record<string, Migration> = {
-  "0001-schema-880c01ae": schema,
+  "0001-schema-ed4a16b6": schema,
 };
 
 /** `foreign`: created by a development build with other migrations. */

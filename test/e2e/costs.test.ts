@@ -174,3 +174,14 @@ test("deleting a run settles the usage that Google reports by then, before its c
     { state: "settled", task_id: null, interaction_id: null },
   ]);
 });
+
+test("of a run that is deleted at Google, too, before its usage is reported, no id is kept (P6, T-2)", async (context) => {
+  const scene = await openResearch(context, LATE);
+  const task_id = await withoutUsage(scene, QUERY);
+  expect((await scene.command(["delete", task_id, "--at-google", "--yes"])).code).toBe(0);
+  expect(scene.sql("select state, task_id, interaction_id, base_url from ledger")).toEqual([
+    { state: "reserved", task_id: null, interaction_id: null, base_url: null },
+  ]);
+  const { stdout } = await scene.command(["costs", "--reconcile"]);
+  expect(stdout).toContain("its run was deleted");
+});

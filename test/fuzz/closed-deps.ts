@@ -43,6 +43,7 @@ export const closedDeps: OperationDeps = {
     confirmAboveUsd: 5,
     budgets: {},
     judgeMaxUsd: undefined,
+    maxRps: 5,
     publicUrl: "https://research.example.com",
     files: { workingDirectory: "/", roots: [], privatePaths: [] },
   },

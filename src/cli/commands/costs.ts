@@ -101,8 +101,11 @@ type ReservedGroup = ReconciledCosts["reserved"][number];
 
 const REASONS: Record<ReservedGroup["reason"], string> = {
   no_usage: "Google does not report what it used",
+  no_price: "there is no price for its model",
+  not_asked: "Google was not asked: started with another key or address, or out of reach now",
   unknown_start: "whether Google accepted the start is unknown",
   cut_off: "a search that was cancelled, timed out or killed",
+  deleted: "its run was deleted",
 };
 
 const STAYS = "These may have been charged, so they stay counted.";

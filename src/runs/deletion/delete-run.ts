@@ -6,7 +6,7 @@ import type { CostOf } from "../../costs/actual.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../store/database.ts";
 import { truncateLog } from "../../store/sqlite/sqlite.ts";
-import { findReserved } from "../ledger/reserved-store.ts";
+import { reservedOf } from "../ledger/reserved-store.ts";
 import { canHaveExpired, missingSetting } from "../poll/ask.ts";
 import { reconcile } from "../poll/reconcile.ts";
 import { isFinished, type Run, aboutRun } from "../run.ts";
@@ -19,6 +19,8 @@ export interface DeleteDeps {
   /** Undefined without an API key: then nothing can be deleted at Google. */
   agent: Agent | undefined;
   costOf: CostOf;
+  /** Polls of all processes with this key in a second. */
+  maxRps: number;
   leaving: AbortSignal;
   /** Removes the files of runs whose reports the database had refused. */
   removeBackups: (taskIds: ReadonlySet<string>) => Promise<void>;
@@ -41,7 +43,7 @@ export async function deleteFinishedRun(deps: DeleteDeps, request: DeleteRequest
   const run = await currentOf(db, request.owner, request.taskId);
   if (!isFinished(run.status)) throw notEndedYet(run);
   const taskIds = (await lineOf(db, run.taskId)).map(({ task_id }) => task_id);
-  const deletion = { taskIds, now: clock.now() };
+  const deletion = { taskIds, atGoogle: request.atGoogle, now: clock.now() };
   const unknownSentAt = await unknownStartsSince(db, taskIds, deletion.now - UNKNOWN_KEPT_MS);
   if (unknownSentAt !== undefined) throw mayBeCharged(run, unknownSentAt + UNKNOWN_KEPT_MS);
   if (!(await isDeletable(db, deletion))) throw stillPolled(run);
@@ -58,7 +60,7 @@ export async function deleteFinishedRun(deps: DeleteDeps, request: DeleteRequest
 /** Its usage is polled no longer once the run is deleted, and Google knows it no longer once its copy is. */
 async function settleUsage({ agent, ...deps }: DeleteDeps, taskIds: string[]): Promise<void> {
   if (agent === undefined) return;
-  await reconcile({ ...deps, agent }, await findReserved(deps.db, taskIds));
+  await reconcile({ ...deps, agent }, await reservedOf(deps.db, taskIds));
 }
 
 const MAX_LOG_ATTEMPTS = 20;

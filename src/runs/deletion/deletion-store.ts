@@ -61,6 +61,8 @@ const MAX_EVENTS_PER_BATCH = 500;
 export interface Deletion {
   /** A run and those that it carries on, the first one first: none is shown without the others. */
   taskIds: string[];
+  /** Google has deleted its copies, too, and can report no more usage. */
+  atGoogle?: boolean;
   now: number;
 }
 
@@ -69,12 +71,13 @@ export interface Deletion {
  * Their timeline, which may have thousands of rows, is deleted first and in batches, to keep write locks short.
  */
 export async function deleteRun(db: Database, deletion: Deletion): Promise<boolean> {
-  const { taskIds } = deletion;
+  const { taskIds, atGoogle = false } = deletion;
   while ((await deleteEvents(db, deletion)) === MAX_EVENTS_PER_BATCH);
   return db.transaction().execute(async (transaction) => {
     // Prevents other processes from changing the state between the check and the deletion.
     for (const taskId of taskIds) await lockRun(transaction, taskId);
     if (!(await isDeletable(transaction, deletion))) return false;
+    if (!atGoogle) await keepInteractionIds(transaction, taskIds);
     await removeRuns(transaction, taskIds);
     return true;
   });
@@ -98,7 +101,6 @@ async function removeRuns(transaction: Database, taskIds: string[]): Promise<voi
         .where("search_rowid", "is not", null),
     )
     .execute();
-  await keepInteractionIds(transaction, taskIds);
   for (const table of TABLES_OF_A_RUN) await transaction.deleteFrom(table).where("task_id", "in", taskIds).execute();
   await transaction.deleteFrom("research_tasks").where("task_id", "in", taskIds).execute();
 }

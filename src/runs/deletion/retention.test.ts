@@ -159,7 +159,6 @@ test("a user's name leaves the ledger with runs of that age; what was spent, and
     expect(rows.every(({ micros }) => micros === 1_000_000)).toBe(true);
     return rows.flatMap(({ entry_id, owner }) => (owner === entry_id ? [owner] : []));
   };
-  await db.updateTable("ledger").set({ interaction_id: "v1_a" }).execute();
   await sweep(0);
   expect(await owners()).toEqual(["ada", "grace", "lin", "local"]);
   await sweep(730);
@@ -167,7 +166,20 @@ test("a user's name leaves the ledger with runs of that age; what was spent, and
   // The budget of a month still counts by owner.
   await sweep(1);
   expect(await owners()).toEqual(["grace", "local"]);
-  // Google's ids go, too: it knows them no longer.
-  const ids = db.selectFrom("ledger").select("entry_id").where("interaction_id", "is not", null);
-  expect(await ids.execute()).toEqual([{ entry_id: "grace" }]);
+});
+
+test("the interaction id of a deleted run leaves the ledger once Google has forgotten it, even if no run is ever deleted (T-2)", async () => {
+  const db = await openDatabase();
+  await insertRun(db, { task_id: "new", updated_at: NOW });
+  const about = { taskId: "gone", owner: "ada", keyFingerprint: undefined, model: "m", kind: "research" } as const;
+  for (const age of [59, 61]) {
+    await reserve(db, { ...about, entryId: `${age}`, isConfirmed: false, maxUsd: 1, at: NOW - age * DAY_MS });
+  }
+  await db.updateTable("ledger").set({ interaction_id: "v1_a", base_url: "https://a.example" }).execute();
+  await deleteExpiredRuns({ db, clock, log, removeBackups, keepDays: 0, leaving });
+  const rows = db.selectFrom("ledger").select(["entry_id", "owner", "interaction_id", "base_url"]).orderBy("entry_id");
+  expect(await rows.execute()).toEqual([
+    { entry_id: "59", owner: "ada", interaction_id: "v1_a", base_url: "https://a.example" },
+    { entry_id: "61", owner: "ada", interaction_id: null, base_url: null },
+  ]);
 });

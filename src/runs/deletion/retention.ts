@@ -4,8 +4,8 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Database } from "../../store/database.ts";
 import { truncateLog } from "../../store/sqlite/sqlite.ts";
-import { forgetOwners } from "../ledger/ledger-store.ts";
-import { deleteRun, lastUpdate, runsEndedBefore } from "./deletion-store.ts";
+import { forgetInteractionIds, forgetOwners } from "../ledger/ledger-store.ts";
+import { deleteRun, lastUpdate, runsEndedBefore, UNKNOWN_KEPT_MS } from "./deletion-store.ts";
 
 export interface RetentionDeps {
   db: Database;
@@ -32,8 +32,10 @@ const MIN_PAUSE_MS = 5;
 /** Each run in a short transaction. Returns the number of deleted runs. */
 export async function deleteExpiredRuns(deps: Omit<RetentionDeps, "removeCopies">): Promise<number> {
   const { db, clock, keepDays, leaving } = deps;
-  if (keepDays === 0) return 0;
   const now = await plausibleNow(deps);
+  // Those of runs that a user has deleted, even if no other is.
+  await forgetInteractionIds(db, now - UNKNOWN_KEPT_MS);
+  if (keepDays === 0) return 0;
   const before = now - keepDays * DAY_MS;
   let deleted = 0;
   for (;;) {

@@ -64,6 +64,7 @@ test("a start is reserved at its upper bound with its intent, and settled with t
       warned: null,
       schedule_id: null,
       interaction_id: null,
+      base_url: null,
       ...RESERVED,
     },
   ]);

@@ -86,30 +86,38 @@ export async function reserveLike(
 export async function keepInteractionIds(transaction: Database, taskIds: string[]): Promise<void> {
   await transaction
     .updateTable("ledger")
-    .set((row) => ({
-      interaction_id: row
-        .selectFrom("research_attempts")
-        .select("research_attempts.interaction_id")
-        .whereRef("attempt_id", "=", "ledger.entry_id"),
-    }))
+    .set((row) => {
+      const attempt = row.selectFrom("research_attempts").whereRef("attempt_id", "=", "ledger.entry_id");
+      return {
+        interaction_id: attempt.select("research_attempts.interaction_id"),
+        base_url: attempt.select("research_attempts.base_url"),
+      };
+    })
     .where("task_id", "in", taskIds)
     .where("state", "=", "reserved")
     .execute();
 }
 
-/** Removes the names of users and Google's ids from rows of before this time; what was spent stays counted. */
+/** Removes the names of users from rows of before this time; what was spent stays counted. */
 export async function forgetOwners(db: Database, before: number): Promise<void> {
   const isNamed = (row: ExpressionBuilder<Tables, "ledger">) =>
-    row.and([
-      row("day", "<", dayNumber(before)),
-      row.or([row("owner", "not in", [LOCAL_OWNER, FORGOTTEN_OWNER]), row("interaction_id", "is not", null)]),
-    ]);
+    row.and([row("day", "<", dayNumber(before)), row("owner", "not in", [LOCAL_OWNER, FORGOTTEN_OWNER])]);
   // The usual case: an update that changes nothing would still wait for the write lock.
   const named = await db.selectFrom("ledger").select("owner").where(isNamed).limit(1).executeTakeFirst();
   if (named === undefined) return;
-  const owner = sql<string>`case when owner = ${LOCAL_OWNER} then owner else ${FORGOTTEN_OWNER} end`;
-  await db.updateTable("ledger").set({ owner, interaction_id: null }).where(isNamed).execute();
+  await db.updateTable("ledger").set({ owner: FORGOTTEN_OWNER }).where(isNamed).execute();
 }
+
+/** Removes the interaction ids of deleted runs from rows of before this time. */
+export async function forgetInteractionIds(db: Database, before: number): Promise<void> {
+  const hasId = (row: ExpressionBuilder<Tables, "ledger">) =>
+    row.and([row("day", "<", dayNumber(before)), row("interaction_id", "is not", null)]);
+  const kept = await db.selectFrom("ledger").select("entry_id").where(hasId).limit(1).executeTakeFirst();
+  if (kept === undefined) return;
+  await db.updateTable("ledger").set(NO_INTERACTION).where(hasId).execute();
+}
+
+const NO_INTERACTION = { interaction_id: null, base_url: null };
 
 /** The request certainly cost nothing. A row that was settled stays so. */
 export async function release(db: Database, entryId: string): Promise<void> {
@@ -164,7 +172,7 @@ const settledColumns =
     state: "settled" as const,
     settled_at: at,
     micros: isPartial === true ? reservedOr(row, cost) : microsOf(cost.usd ?? 0),
-    interaction_id: null,
+    ...NO_INTERACTION,
   });
 
 /**

@@ -154,18 +154,31 @@ export function keepLaterText(db: Database, { run, result, raw, now }: LaterText
   });
 }
 
-/** Not if the run has lost the interaction, which belonged to another run: then it may be polling its own. */
-export function recordLateUsage(
+interface LateUsage extends Pick<Run, "tokens" | "cost"> {
+  searches?: number;
+  now: number;
+}
+
+/** Ends the polling of the run. */
+export const recordLateUsage = async (db: Database, run: RunOfUsage, usage: LateUsage): Promise<void> =>
+  void (await recordUsage(db, run, { ...usage, alsoSet: { next_poll_at: null, lease_until: null } }));
+
+type RunOfUsage = Pick<PolledRun, "taskId" | "interactionId">;
+
+/**
+ * Not if the run was deleted, or has lost the interaction, which belonged to another run: then it may be polling its own.
+ * Returns whether it was stored. A user may have reopened the run: only a poll ends its polling.
+ */
+export function recordUsage(
   db: Database,
-  { taskId, interactionId }: Pick<PolledRun, "taskId" | "interactionId">,
-  { tokens, searches, cost, now }: Pick<Run, "tokens" | "cost"> & { searches?: number; now: number },
-): Promise<void> {
+  { taskId, interactionId }: RunOfUsage,
+  { tokens, searches, cost, now, alsoSet = {} }: LateUsage & { alsoSet?: { next_poll_at?: null; lease_until?: null } },
+): Promise<boolean> {
   return db.transaction().execute(async (transaction) => {
     const { numUpdatedRows } = await transaction
       .updateTable("research_tasks")
       .set({
-        next_poll_at: null,
-        lease_until: null,
+        ...alsoSet,
         tokens_input: tokens.input,
         tokens_output: tokens.output,
         searches,
@@ -175,9 +188,10 @@ export function recordLateUsage(
       .where("task_id", "=", taskId)
       .where("interaction_id", "=", interactionId)
       .executeTakeFirst();
-    if (numUpdatedRows === 0n) return;
+    if (numUpdatedRows === 0n) return false;
     await settleInteraction(transaction, { interactionId, cost, now });
     await recordFigures(transaction, taskId);
+    return true;
   });
 }
 

@@ -204,6 +204,8 @@ export const TABLES = {
     schedule_id: text(),
     /** Of a deleted run whose usage Google has not reported: by it the row can still be settled. */
     interaction_id: text(),
+    /** Kept with it: the address at which it is known. */
+    base_url: text(),
   },
   /** Small columns first: SQLite reads a row only up to the last column that a query asks for. */
   research_results: {

@@ -43,6 +43,7 @@ export function openApp(): { deps: OperationDeps; lines: string[]; background: P
       confirmAboveUsd: 0,
       budgets: {},
       judgeMaxUsd: undefined,
+      maxRps: 5,
       publicUrl: "https://research.example.com",
       files: { workingDirectory: "/", roots: [], privatePaths: [] },
     },
