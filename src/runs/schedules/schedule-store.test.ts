@@ -6,13 +6,14 @@ import { insertCost, insertRun, openDatabase, rowOf } from "../../../test/kit/st
 import { setClock } from "../../../test/kit/store/databases.ts";
 import type { Database } from "../../store/database.ts";
 import { commitIntent, recordStartFailure } from "../start/start-store.ts";
-import { insertRunning } from "../run-store.ts";
+import { beginContinuation, insertRunning } from "../run-store.ts";
 import { currentOf } from "../conversation-store.ts";
 import { announceEnd, untoldRuns } from "./announcement-store.ts";
 import {
   beginScheduledSearch,
   bringNear,
   changeSchedule,
+  claimRest,
   dueSchedules,
   endSchedule,
   findSchedule,
@@ -158,6 +159,38 @@ test("a run without a price is not started, and its claim is not kept (I18)", as
   const schedule = await inserted(db);
   expect(await reasonOf(start(db, occurrenceOf(schedule), { estimate: {} }))).toBe("failed");
   expect(await findSchedule(db, "local", schedule.scheduleId)).toMatchObject({ nextAt: FIRST, lastAt: undefined });
+});
+
+test("the continuation of a search of a schedule is a run of it, within what is left of its budget (I17, I18)", async () => {
+  const db = await openDatabase({ stoppedAt: NOW });
+  const schedule = await inserted(db, { operation: "deep_search", budgetUsd: 3 });
+  const { scheduleId } = schedule;
+  await searched(db, occurrenceOf(schedule), "stopped");
+  await insertCost(db, { task_id: "stopped", cost: { usd: 2, incomplete: false, estimated: false } });
+  const stop = (): Promise<unknown> => db.updateTable("research_tasks").set({ status: "failed" }).execute();
+  await stop();
+  const run = { owner: "local", client: undefined, kind: "deep_search", query: "?", options: {}, now: FIRST } as const;
+  const next = (taskId: string, parentTaskId: string, maxUsd: number | undefined) =>
+    beginContinuation(db, {
+      ...run,
+      taskId,
+      parentTaskId,
+      processId: "me",
+      claimRest: (transaction, of) => claimRest(transaction, { scheduleId: of, maxUsd }),
+    });
+  await expect(next("too dear", "stopped", 1.01)).rejects.toMatchObject({ code: "BUDGET_EXCEEDED" });
+  await expect(next("unpriced", "stopped", undefined)).rejects.toMatchObject({ code: "BUDGET_EXCEEDED" });
+  await insertRun(db, { task_id: "other", status: "running", schedule_id: scheduleId });
+  await expect(next("beside", "stopped", 1)).rejects.toMatchObject({ code: "BUSY" });
+  await stop();
+  expect(await next("next", "stopped", 1)).toEqual({ kind: "begun", ofSchedule: { hard: 1 } });
+  expect(await rowOf(db, "next")).toMatchObject({ schedule_id: scheduleId, status: "running" });
+  const later = { scheduleId, dueAt: FIRST + DAY, nextAt: undefined };
+  expect(await reasonOf(searched(db, later, "later"))).toBe("unfinished");
+  // An ended schedule has no budget.
+  await stop();
+  await endSchedule(db, "local", scheduleId);
+  expect(await next("last", "next", 5)).toEqual({ kind: "begun", ofSchedule: {} });
 });
 
 test("a start is checked with what is reserved for it (I18)", async () => {
