@@ -38,7 +38,7 @@ describe.each(ERAS)("a %s client", (era) => {
     const created = await client.call({ action: "create", ...WEEKLY, until: "2099-12-31" }, { tool });
     expect(client.dialogs.map(({ message }) => message)).toEqual([
       expect.stringMatching(
-        /^Repeat this research every Friday at 07:05 \(Europe\/Berlin\) until 2099-12-31\? About \$\d\.\d+ each \(up to \$\d\.?\d*\), about \$\d+ for 1000 runs\. No run starts unless its usual upper price is left of \$20; one run in ten costs more than that\.$/,
+        /^Repeat this research every Friday at 07:05 \(Europe\/Berlin\) until 2099-12-31\? About \$\d\.\d+ each \(up to \$\d\.?\d*\), about \$\d,\d+ for 1000 runs\. No run starts unless its usual upper price is left of \$20; one run in ten costs more than that\.$/,
       ),
     ]);
     const [made] = schedulesIn(created.structured);
