@@ -6,7 +6,9 @@ import { setClock } from "../../../test/kit/store/databases.ts";
 import { insertRun, openDatabase } from "../../../test/kit/store/store-rows.ts";
 import { createWebhook } from "../../notifications/manage-webhooks.ts";
 import { currentOf } from "../../runs/conversation-store.ts";
+import { finishAgentRun } from "../../runs/poll/poll-result-store.ts";
 import { saveResult } from "../../runs/result-store.ts";
+import { announceEnd, untoldRuns } from "../../runs/schedules/announcement-store.ts";
 import { insertSchedule, listSchedules } from "../../runs/schedules/schedule-store.ts";
 import type { Database } from "../../store/database.ts";
 import type { OperationDeps } from "../operation.ts";
@@ -105,6 +107,39 @@ test("a clock that was set back mutes no run, and each is compared with the one 
     { task_id: "two", payload_json: expect.stringContaining("45 metres deep. (was: 40") },
     { task_id: "three", payload_json: expect.stringContaining("50 metres deep. (was: 45") },
   ]);
+});
+
+test("a run that failed, and whose report arrives after all, is announced by what changed, too (O10, Q1)", async () => {
+  const db = await openDatabase({ stoppedAt: NOW });
+  await scheduled(db, { one: "The lake is 40 metres deep.", two: "The lake is" });
+  await db.updateTable("research_tasks").set({ status: "failed" }).where("task_id", "=", "two").execute();
+  await announceEnded(openDeps(db).deps, new Set());
+  const run = { taskId: "two", interactionId: "v1_two", createdAt: NOW + 1, part: "question" } as const;
+  const result = { report: "The lake is 45 metres deep.", sources: [], metadata: {}, partial: false };
+  const finish = { run: { ...run, cancelRequestedAt: undefined }, result, usageFinal: true, now: NOW + 60_000 };
+  expect(await finishAgentRun(db, { ...finish, to: "completed" })).toBe(true);
+  await announceEnded(openDeps(db).deps, new Set());
+  await announceEnded(openDeps(db).deps, new Set());
+  expect(await notices(db)).toEqual([
+    { task_id: "one", kind: "completed" },
+    { task_id: "two", kind: "failed" },
+    { task_id: "two", kind: "changed" },
+  ]);
+});
+
+test("runs of one schedule that are announced at once are announced in an order (O10)", async () => {
+  const db = await openDatabase({ stoppedAt: NOW });
+  const ids = Array.from({ length: 8 }, (_, n) => `run-${n}`);
+  await scheduled(db, Object.fromEntries(ids.map((id) => [id, "The lake is 40 metres deep."])));
+  const untold = await untoldRuns(db);
+  await Promise.all(
+    untold.map(async (one) => {
+      const run = await currentOf(db, one.owner, one.taskId);
+      await announceEnd(db, { ...one, run, changes: undefined, now: NOW });
+    }),
+  );
+  const rows = await db.selectFrom("research_tasks").select("announced").orderBy("announced").execute();
+  expect(rows.map(({ announced }) => announced)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
 });
 
 test("the notification names the first changes, and counts the others and the sources (O10)", async () => {

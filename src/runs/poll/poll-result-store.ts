@@ -43,6 +43,8 @@ export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boole
       next_poll_at: finish.nextPollAt ?? null,
       deadline_at: finish.deadlineAt,
       ...(isOpenPlan(finish) ? { progress: 0 } : {}),
+      // The failure before it may have been announced.
+      ...(finish.to === "completed" ? { announced: null } : {}),
       ...(finish.cancelConfirmed === undefined ? {} : { cancel_confirmed: finish.cancelConfirmed ? 1 : 0 }),
     };
     const from = finish.confirmsCancel === true ? (["cancelled"] as const) : undefined;

@@ -5,6 +5,7 @@ import { LOCAL_OWNER } from "../../caller.ts";
 import { announce } from "../../notifications/announce.ts";
 import { changesNotification, notificationFor, unstartedNotification } from "../../notifications/desktop.ts";
 import type { Database, Tables } from "../../store/database.ts";
+import { lockExclusive } from "../../store/dialect.ts";
 import { isListed } from "../conversation-store.ts";
 import { FINISHED, type Run } from "../run.ts";
 import type { Schedule, ScheduleProblem } from "./schedule.ts";
@@ -49,6 +50,8 @@ export const lastAnnounced = async (db: Database, scheduleId: string): Promise<s
  */
 export function announceEnd(db: Database, { scheduleId, run, changes, now }: Announcement): Promise<void> {
   return db.transaction().execute(async (transaction) => {
+    // Two runs that are announced at once would get the same number.
+    await lockExclusive(transaction, `announcements of:${scheduleId}`);
     const { numUpdatedRows } = await transaction
       .updateTable("research_tasks")
       .set((row) => ({
