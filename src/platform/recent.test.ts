@@ -14,4 +14,7 @@ test("what was computed from a text is kept while it is among the last ones that
   expect(computed).toEqual(["aaa", "bb", "cc", "bb"]);
   expect([read("longer than all"), read("longer than all")]).toEqual(["LONGER THAN ALL", "LONGER THAN ALL"]);
   expect(computed.filter((key) => key.startsWith("longer"))).toHaveLength(2);
+  // What fits stays.
+  read("bb");
+  expect(computed.filter((key) => key === "bb")).toHaveLength(2);
 });

@@ -9,6 +9,8 @@ export function createRecent<Value>(maxCharacters: number): (key: string, comput
   };
   return (key, compute) => {
     const value = values.get(key) ?? compute();
+    // It would make all others go, and then go itself.
+    if (key.length > maxCharacters) return value;
     forget(key);
     values.set(key, value);
     characters += key.length;
