@@ -289,6 +289,15 @@ export const hasDeliveredSince = async (db: Database, { outboxId, webhookId }: D
     .limit(1)
     .executeTakeFirst()) !== undefined;
 
+/** Deletes what is too old to be sent, but not what is deleted with its run. */
+export async function dropOldWithoutRun(db: Database, now: number): Promise<void> {
+  await db
+    .deleteFrom("notification_outbox")
+    .where("task_id", "is", null)
+    .where("created_at", "<", now - MAX_AGE_MS)
+    .execute();
+}
+
 /** Of a message that its receiver never accepts. */
 export async function dropDelivery(db: Database, { outboxId }: Pick<Delivery, "outboxId">): Promise<void> {
   await db.deleteFrom("notification_outbox").where("outbox_id", "=", outboxId).execute();

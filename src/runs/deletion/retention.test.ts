@@ -9,7 +9,7 @@ import { finishRun } from "../run-store.ts";
 import { NO_COST } from "../../costs/actual.ts";
 import { deleteRun, TABLES_OF_A_RUN } from "./deletion-store.ts";
 import { reserve } from "../ledger/ledger-store.ts";
-import { deleteExpiredRuns } from "./retention.ts";
+import { deleteExpiredRuns, startRetention } from "./retention.ts";
 import { silentLog as log } from "../../../test/kit/log.ts";
 
 const DAY_MS = 86_400_000;
@@ -87,6 +87,34 @@ test("a clock that is years ahead deletes nothing (T-2)", async () => {
     { task_id: "older" },
     { task_id: "recent" },
   ]);
+});
+
+test("a notification that belongs to no run, and names its question, is deleted after 7 days, sent or not (T-2)", async () => {
+  const db = await openDatabase();
+  await insertRun(db, { task_id: "run" });
+  const row = (task_id: string | null, days: number) => ({
+    task_id,
+    channel: "desktop",
+    kind: `not_started 1 ${days}`,
+    payload_json: JSON.stringify({ title: "Research", body: "How deep is the lake?" }),
+    created_at: NOW - days * DAY_MS,
+  });
+  const sent = { ...row(null, 8), sent_at: NOW - 8 * DAY_MS };
+  await db
+    .insertInto("notification_outbox")
+    .values([row("run", 9), row(null, 6)])
+    .execute();
+  await db.insertInto("notification_outbox").values(sent).execute();
+  await db.insertInto("notification_outbox").values(row(null, 10)).execute();
+  const leave = new AbortController();
+  const deps = { db, clock, log, removeBackups, removeCopies: async () => {}, leaving: leave.signal };
+  const sweeps: Promise<unknown>[] = [];
+  // Also where runs are never deleted.
+  startRetention({ ...deps, keepDays: 0 }, async (work) => void sweeps.push(work));
+  await Promise.all(sweeps);
+  leave.abort();
+  const left = db.selectFrom("notification_outbox").select("kind").orderBy("outbox_id");
+  expect(await left.execute()).toEqual([{ kind: "not_started 1 9" }, { kind: "not_started 1 6" }]);
 });
 
 test("one rule decides what may be deleted; what may not be deleted keeps its timeline (T-2)", async () => {

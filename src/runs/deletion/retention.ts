@@ -1,5 +1,6 @@
-/** Deletes runs that ended more than `keepDays` days ago, one at a time. */
+/** Deletes runs that ended more than `keepDays` days ago, one at a time, and old notifications that belong to none. */
 
+import { dropOldWithoutRun } from "../../notifications/outbox.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Database } from "../../store/database.ts";
@@ -68,6 +69,7 @@ async function plausibleNow({ db, clock }: Pick<RetentionDeps, "db" | "clock">):
 
 async function upkeep(deps: RetentionDeps): Promise<void> {
   await deps.removeCopies(deps.clock.now());
+  await dropOldWithoutRun(deps.db, deps.clock.now());
   await deleteExpiredRuns(deps);
   // Also of files that were sent with a research, whose contents are deleted without a run.
   await truncateLog(deps.db);
