@@ -4,6 +4,7 @@ import type { Locator, Page } from "playwright-core";
 import { expect, test, type TestContext } from "vitest";
 import { browserOrSkip, enterPage } from "../kit/browser/browser.ts";
 import { openPageServer, untilEnded } from "../kit/browser/page-api.ts";
+import { insertSampleRuns, sampleId } from "../kit/browser/sample-runs.ts";
 import { openHttpScene } from "../kit/server/http-server.ts";
 import { QUERY } from "../kit/server/research.ts";
 
@@ -157,4 +158,49 @@ test("a follow-up that was typed and not asked survives a reload, and a refusal 
   await refusal.waitFor();
   expect(await refusal.innerText()).toMatch(/^language /);
   expect(await refusal.innerText()).not.toContain("Reload");
+});
+
+/** A finished research and a follow-up on it, in a signed-in browser. */
+async function openFollowup(context: TestContext) {
+  const browser = await browserOrSkip(context);
+  const scene = await openHttpScene(context);
+  const [root, followup] = [sampleId(1), sampleId(2)];
+  const times = { created_at: Date.now() - 60_000, completed_at: Date.now() };
+  const report = (markdown: string) => ({ markdown, sources: [] });
+  await insertSampleRuns(scene.configDir, [
+    { row: { task_id: root, ...times }, report: report("## Depth\n\nThe lake is 40 metres deep.") },
+    {
+      row: { task_id: followup, ...times, parent_task_id: root, followup_context: "stored_report" },
+      report: report("## Summer\n\nIt is less deep in summer."),
+    },
+  ]);
+  const { page } = await enterPage(browser, await scene.http());
+  return { page, root, followup };
+}
+
+test("an answer that arrives while the next question is typed does not take the focus (V1)", async (context) => {
+  const { page, root, followup } = await openFollowup(context);
+  const typed = Promise.withResolvers<void>();
+  await page.route(`**/api/runs/${followup}/report*`, async (route) => {
+    await typed.promise;
+    await route.continue();
+  });
+  await page.goto(`/runs/${root}#turn-${followup}`);
+  await page.getByText("The lake is 40 metres deep.").waitFor();
+  await page.locator(`#turn-${followup}:focus`).waitFor();
+  await page.getByLabel("Ask a follow-up").focus();
+  await page.keyboard.type("And in ");
+  typed.resolve();
+  await page.getByText("It is less deep in summer.").waitFor();
+  // What the answer does to the page is done before the next frame but one.
+  await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+  await page.keyboard.type("winter?");
+  expect(await page.getByLabel("Ask a follow-up").inputValue()).toBe("And in winter?");
+});
+
+test("a follow-up can be read where its conversation cannot be loaded (V1)", async (context) => {
+  const { page, followup } = await openFollowup(context);
+  await page.route("**/api/runs/*/conversation", (route) => route.fulfill({ status: 500, body: "" }));
+  await page.goto(`/runs/${followup}`);
+  await page.getByText("It is less deep in summer.").waitFor();
 });

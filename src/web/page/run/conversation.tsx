@@ -26,6 +26,11 @@ export async function rootOf(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (context === undefined || isTable === true || !(run.has_report || isUnfinished(run.status))) return undefined;
+  // It can be read without the others.
+  return findRoot(taskId, signal).catch(() => undefined);
+}
+
+async function findRoot(taskId: string, signal: AbortSignal): Promise<string | undefined> {
   const [root] = (await load(taskId)(signal)).earlier;
   if (root?.has_report !== true) return undefined;
   // A page shows a limited number of turns.
@@ -167,8 +172,12 @@ function OpenTurn({ turn, isReturning }: { turn: Turn; isReturning: boolean }) {
     const target = targetOf(location.hash);
     if (target?.id === id && !isReturning) focusTarget(target, { scroll: true });
   };
-  // And again when the page is long enough for its answer to begin at the top.
   useEffect(show, []);
+  /** When the page is long enough for its answer to begin at the top, unless the user has gone on to something else. */
+  const showAgain = (): void => {
+    const focused = document.activeElement;
+    if (focused === null || focused === document.body || focused.id === id) show();
+  };
   return (
     <article class="turn stack tight" aria-label={nameOf(turn)}>
       <h3 dir="auto" id={id}>
@@ -176,7 +185,7 @@ function OpenTurn({ turn, isReturning }: { turn: Turn; isReturning: boolean }) {
       </h3>
       {turn.status === "completed" ? null : <Status status={turn.status} />}
       <Progress run={turn} />
-      {turn.has_report ? <Answer turn={turn} onShown={show} /> : null}
+      {turn.has_report ? <Answer turn={turn} onShown={showAgain} /> : null}
     </article>
   );
 }
