@@ -17,12 +17,19 @@ import {
   statusOf,
   untilStatus,
 } from "../kit/server/research.ts";
-import { type RunningServer, temporaryDirectory } from "../kit/server/server.ts";
+import { ROOT, type RunningServer, temporaryDirectory } from "../kit/server/server.ts";
 import { waitFor } from "../kit/wait-for.ts";
 
 const RESULTS = "get_research_results";
 const WHY_PARTIAL = (message: string): string =>
   `The run failed before its report was complete (RESEARCH_FAILED): ${message}`;
+
+/** For what a running process does only after pauses. */
+const SHORT_PAUSES = { NODE_OPTIONS: `--import=${join(ROOT, "test/kit/clock/short-pauses.ts")}` };
+
+/** The next poll is due in a minute: after a 404, and again when one was in flight that ends with a 404. */
+const pollAgain = (scene: ResearchScene): unknown =>
+  scene.sql("update research_tasks set next_poll_at = 0 where status = 'running_async'");
 
 describe("an end at Google", () => {
   const endings: (() => Promise<void> | void)[] = [];
@@ -119,7 +126,7 @@ describe("an end at Google", () => {
 describe.concurrent("a polled run", () => {
   test("that Google does not find is polled on, and gets its report when it is found (P3)", async (context) => {
     const scene = await openResearch(context, { get: [{ fault: "http-404" }] });
-    const server = await scene.server();
+    const server = await scene.server({ env: SHORT_PAUSES });
     const task_id = await startRun(server);
     await waitFor(() => expect(scene.gemini.ledger.interactionRequests()["get http-404"]).toBeGreaterThan(1));
     await waitFor(async () =>
@@ -129,22 +136,21 @@ describe.concurrent("a polled run", () => {
       }),
     );
     scene.play({ duration_ms: 0 });
-    // The next poll is due in a minute, and a process that is running does not see that it is hastened.
-    await server.close();
-    scene.sql("update research_tasks set next_poll_at = 0");
-    await untilStatus(await scene.server(), task_id, "completed");
+    await waitFor(async () => {
+      pollAgain(scene);
+      expect(await statusOf(server, task_id)).toMatchObject({ status: "completed" });
+    });
   });
 
   test("that Google does not find after a day fails as expired, in this wording (P3)", async (context) => {
     const scene = await openResearch(context, { ...SLOW, expires_after_ms: 50 });
-    const server = await scene.server();
+    const server = await scene.server({ env: SHORT_PAUSES });
     const task_id = await startRun(server);
     await waitFor(() => expect(scene.gemini.ledger.interactionRequests()["get missing"]).toBeGreaterThan(1));
     expect(await statusOf(server, task_id)).toMatchObject({ status: "running_async" });
     scene.sql("update research_attempts set sent_at = sent_at - 86400000.0, created_at = created_at - 86400000.0");
     await waitFor(async () => {
-      scene.sql("update research_tasks set next_poll_at = 0 where status = 'running_async'");
-      await server.call("check_research_status", { task_id, wait_seconds: 10 });
+      pollAgain(scene);
       expect(await statusOf(server, task_id)).toMatchObject({ status: "failed" });
     });
     const { error } = await statusOf(server, task_id);
