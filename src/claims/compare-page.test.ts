@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { compareClaims, comparePage } from "./compare-page.ts";
-import { compareReports } from "./compare-reports.ts";
+import { compareReports, type ReportChanges } from "./compare-reports.ts";
 import { disagreement } from "./conflict.ts";
 import { quantitiesIn } from "./figures.ts";
 import { splitClaims } from "./split-claims.ts";
@@ -80,7 +80,19 @@ test.for([
   ["further digits", "revenue of 4.2 billion euros", "revenue of 4.18 billion euros", "likely"],
   ["a figure with a zero", "420 homes", "412 homes", "conflict"],
   ["a rounded figure", "400 homes", "412 homes", "not_found"],
+  ["more than a rounded figure", "40 homes", "45 homes", "conflict"],
+  ["a percentage with a zero", "20 percent", "24 percent", "conflict"],
+  ["days with a zero", "10 days", "14 days", "conflict"],
+  ["none", "0 deaths", "4 deaths", "conflict"],
+  ["about none", "about 0 homes", "4 homes", "not_found"],
+  ["a decimal that the page does not have", "12.5 percent", "12.7 percent", "conflict"],
+  ["a page that is less precise", "revenue of 4.2 billion euros", "revenue of 4 billion euros", "not_found"],
+  ["a page that is more precise", "revenue of 4 billion euros", "revenue of 4.2 billion euros", "likely"],
+  ["a page that only estimates", "1,400 people", "about 1,000 people", "not_found"],
+  ["the estimate of a page", "1,000 people", "about 1,000 people", "likely"],
   ["a figure that is called rounded", "about 400 homes", "412 homes", "likely"],
+  ["a figure that is called rounded by too much", "about 10 days", "14 days", "not_found"],
+  ["millions that are called rounded", "about 400 million euros", "412 million euros", "likely"],
   ["a figure that is called rounded and is not", "about 300 homes", "412 homes", "not_found"],
   ["a limit that holds", "more than 400 homes", "412 homes", "likely"],
   ["a lower limit that does not hold", "more than 500 homes", "412 homes", "conflict"],
@@ -95,12 +107,31 @@ test.for([
   expect(comparePage(claim(sentence(said)), page).verdict).toBe(verdict);
 });
 
-test("a figure that a newer report rounds otherwise is a change (W11)", async () => {
-  const claimsOf = (figure: string) =>
-    splitClaims({ report: `The division in Lund had revenue of ${figure} billion euros in that year.`, sources: [] });
-  const changes = await compareReports({ before: claimsOf("4.2"), now: claimsOf("4.3") }, new AbortController().signal);
-  expect(changes).toMatchObject({ changed: [{ said: "4.2 billion euros" }], added: [], gone: [] });
+test.for([
+  ["4.2 billion euros", "4.3 billion euros"],
+  ["4.2 billion euros", "4 billion euros"],
+  ["4 billion euros", "4.2 billion euros"],
+  ["40 metres", "45 metres"],
+  ["45 metres", "50 metres"],
+  ["400 metres", "412 metres"],
+  ["0 metres", "4 metres"],
+])("from %s to %s is a change between two reports (W11)", async ([before = "", now = ""]) => {
+  expect(await changesBetween(before, now)).toMatchObject({ changed: [{ said: before }], added: [], gone: [] });
 });
+
+test.for([
+  ["about 40 metres", "41 metres"],
+  ["41 metres", "about 40 metres"],
+  ["1,500 metres", "1.5 thousand metres"],
+])("from %s to %s is no change between two reports (W11)", async ([before = "", now = ""]) => {
+  expect(await changesBetween(before, now)).toEqual({ changed: [], added: [], gone: [] });
+});
+
+function changesBetween(before: string, now: string): Promise<ReportChanges> {
+  const claimsOf = (figure: string) =>
+    splitClaims({ report: `The division in Lund reported ${figure} for the whole of that year.`, sources: [] });
+  return compareReports({ before: claimsOf(before), now: claimsOf(now) }, new AbortController().signal);
+}
 
 test.for([
   ["rounds", "The trial covered about 400 homes in three countries."],
@@ -293,6 +324,12 @@ describe("a quotation cannot support a claim (W2)", () => {
     ["Sales rose by 5 percent.", "Sales fell by 5 percent.", "direction"],
     ["it is safe for children", "It was not shown that it is safe for children", "negation"],
     ["Die Kosten betragen 1.500 Euro.", "The costs are 1,600 euros.", "figure"],
+    ["Profit was 4 million euros.", "Profit was 4.2 million euros.", "figure"],
+    ["Profit was 4.2 million euros.", "Profit was 4 million euros.", "figure"],
+    ["It has about 400 rooms.", "It has 412 rooms.", "figure"],
+    ["It has 1,400 rooms.", "It has about 1,000 rooms.", "figure"],
+    ["It has more than 400 rooms.", "It has 412 rooms.", "figure"],
+    ["It has more than 400 rooms.", "It has less than 400 rooms.", "figure"],
   ] as const)("%s | %s", ([text, quote, reason]) => {
     expect(disagreement(text, quote)).toContain(reason);
   });

@@ -1,10 +1,10 @@
 /** Compares claims with the text of the page they cite, literally and without a model. */
 
 import { setImmediate } from "node:timers/promises";
-import type { PageText } from "../pages/page.ts";
 import {
   addLetters,
   comparable,
+  type ComparedPage,
   compareCell,
   indexPage,
   isTakenBack,
@@ -28,7 +28,7 @@ export type Comparison = Pick<Evidence, "reason" | "passage" | "pageSays" | "pro
 type ComparedText = Pick<Claim, "text" | "context">;
 
 export interface ComparisonJob {
-  page: PageText;
+  page: ComparedPage;
   claims: readonly ComparedText[];
 }
 
@@ -58,7 +58,7 @@ export async function compareClaims({ page, claims }: ComparisonJob, signal: Abo
 }
 
 /** The whole page at once, for short texts. */
-export const comparePage = (claim: ComparedText, page: PageText): Comparison => compare(claim, indexPage(page));
+export const comparePage = (claim: ComparedText, page: ComparedPage): Comparison => compare(claim, indexPage(page));
 
 /** A text of fewer words says nothing without what surrounds it. */
 const MIN_WORDS = 4;

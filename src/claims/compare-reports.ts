@@ -7,7 +7,7 @@
 import { setImmediate } from "node:timers/promises";
 import { compareClaims, comparePage, type Comparison } from "./compare-page.ts";
 import { CELL_SEPARATOR, type Claim, displayedClaim } from "./evidence.ts";
-import { comparable } from "./page-index.ts";
+import { comparable, type ComparedPage } from "./page-index.ts";
 import { namesOf, readSayings, saysTheSame } from "./reworded.ts";
 import { wordsIn } from "./words.ts";
 
@@ -136,7 +136,8 @@ function comparedRows(older: readonly Claim[], newer: readonly Claim[]): ReportC
 }
 
 /** Each sentence is a block of its own, with the label that says what it is about. */
-const pageOf = (claims: readonly Claim[]) => ({
+const pageOf = (claims: readonly Claim[]): ComparedPage => ({
+  isReport: true,
   title: "",
   blocks: claims.map(({ text, context }) => [...context, text].join(": ")),
 });

@@ -4,7 +4,7 @@
  * is no conflict.
  */
 
-import { type DateMention, figuresIn, includesDate, isRounded, type Quantity } from "./figures.ts";
+import { type DateMention, figuresIn, includesDate, isWithin, type Quantity } from "./figures.ts";
 import { areOpposites, hasOtherDirection, hasOtherNegation, isGerman, isNegation } from "./language.ts";
 import { type PageIndex, rarity, readable } from "./page-index.ts";
 import { sentencesIn } from "./split/drafts.ts";
@@ -28,7 +28,7 @@ export function conflictWith(claim: string, page: PageIndex, nearest: readonly n
     // A longer one is a list.
     if (passage.length > MAX_SENTENCE_CHARACTERS) continue;
     const other = readStatement(passage, page.names);
-    const missing = missingParts(own, other);
+    const missing = missingParts(own, other, page);
     const found =
       missing.length === 0 ? negationConflict(own, other, page) : replacement({ own, other, missing }, page, at);
     if (found === "none") return undefined;
@@ -61,6 +61,8 @@ const ESTIMATE =
 interface Amount extends Quantity {
   limit: keyof typeof LIMITS | undefined;
   isEstimate: boolean;
+  /** Half of the unit of its last digit; more if the text says `about`. */
+  tolerance: number;
   /** `by 5 percent` is no other figure than `to 95 percent`. */
   isChange: boolean;
   /** The word that follows. */
@@ -81,8 +83,8 @@ function readStatement(written: string, names: ReadonlySet<string> = new Set()):
       const isEstimate = ESTIMATE.test(before);
       return {
         ...quantity,
-        precision: isEstimate ? roundest(quantity) : quantity.precision,
         isEstimate,
+        tolerance: Math.max(quantity.precision / 2, isEstimate ? roundingOf(quantity) : 0),
         limit: (["min", "max"] as const).find((limit) => LIMITS[limit].test(before) || LIMITS[limit].test(after)),
         isChange: /(?<!\p{L})(?:by|um|(?:augment|progress|baiss|recul)\p{L}+ de)\s$/iu.test(before),
         counted: words.find(({ start }) => start >= quantity.end)?.key,
@@ -91,16 +93,24 @@ function readStatement(written: string, names: ReadonlySet<string> = new Set()):
   };
 }
 
-/** Its trailing zeros are no digits: 100 for `about 400`. */
-const roundest = ({ value, precision }: Quantity): number =>
-  Math.max(precision, 10 ** (/0*$/.exec(String(Math.round(value)))?.[0].length ?? 0));
+/** Of the value: `about 10 days` are not 14. */
+const MAX_ROUNDING = 0.05;
+
+/** As much as its trailing zeros leave open: 20 for `about 400`. */
+function roundingOf({ value, precision }: Quantity): number {
+  const zeros = /0*$/.exec(String(Math.round(value / precision)))?.[0].length ?? 0;
+  return Math.min((precision * 10 ** zeros) / 2, MAX_ROUNDING * Math.abs(value));
+}
 
 /** Whether the sentence has every figure and date of the claim, with their units. */
-export function hasFigures(claim: string, sentence: string): boolean {
+export function hasFigures(claim: string, sentence: string, { isReport }: Pick<PageIndex, "isReport">): boolean {
   const [own, other] = [readStatement(claim), readStatement(sentence)];
   const units = new Set(other.quantities.map(({ unit }) => unit));
   const hasUnits = own.quantities.every(({ unit }) => unit === "" || units.has(unit));
-  return hasUnits && missingFigures(own, other, agrees).length + missingDates(own, other).length === 0;
+  return (
+    hasUnits &&
+    missingFigures(own, other, isReport ? isUnchanged : agrees).length + missingDates(own, other).length === 0
+  );
 }
 
 const missingFigures = (own: Statement, other: Statement, isSame: (one: Amount, two: Amount) => boolean): Amount[] =>
@@ -116,7 +126,7 @@ const MAX_CHARACTERS_BEFORE = 16;
 export function disagreement(claim: string, quote: string): string | undefined {
   if (quote === claim) return undefined;
   const [own, other] = [readStatement(claim), readStatement(quote)];
-  if (missingFigures(own, other, (one, two) => one.unit === two.unit && agrees(one, two)).length > 0) {
+  if (missingFigures(own, other, isSame).length > 0) {
     return "A figure of the claim is not in the quotation.";
   }
   // A quotation without a date may come from a page that states it elsewhere.
@@ -245,11 +255,11 @@ function agreeingAround(one: readonly Word[], two: readonly Word[], [own, other]
   return walk(one[0], two[0], -1) + walk(one.at(-1), two.at(-1), 1);
 }
 
-function missingParts(own: Statement, other: Statement): Part[] {
+function missingParts(own: Statement, other: Statement, { isReport }: PageIndex): Part[] {
   const ownKeys = new Set(own.words.map(({ key }) => key));
   const keys = new Set(other.words.map(({ key }) => key));
   return [
-    ...missingFigures(own, other, mayAgree).map((figure): Part => ({
+    ...missingFigures(own, other, isReport ? isUnchanged : mayAgree).map((figure): Part => ({
       about: "figure",
       words: wordsWithin(own.words, figure),
       replacements: () => other.quantities.filter((each) => isComparable(figure, each) && countsSame(figure, each)),
@@ -287,18 +297,29 @@ const MAX_BEYOND = 0.25;
 const isBeyond = (one: Amount, two: Amount): boolean =>
   one.limit === "min" ? two.value >= one.value : two.value <= one.value;
 
-/** Whether the page's figure is the claim's, or rounded, or within the claim's limit. */
+/** Whether the page's figure is the claim's, or the claim's is rounded or a limit. */
 function agrees(one: Amount, two: Amount): boolean {
   if (!hasSameUnit(one, two)) return false;
   if (one.limit !== undefined && two.limit === undefined) {
     return isBeyond(one, two) && Math.abs(one.value - two.value) <= MAX_BEYOND * Math.abs(two.value);
   }
   const isOpposite = one.limit !== undefined && one.limit !== two.limit;
-  return !isOpposite && isRounded(one, two);
+  return !isOpposite && isWithin(one.tolerance, one, two);
 }
 
-/** A claim without "about" may still have rounded the figure, which is no conflict. */
-const mayAgree = (one: Amount, two: Amount): boolean => agrees({ ...one, precision: roundest(one) }, two);
+/** A claim without "about" may still have rounded the figure, and so may the page: neither is a conflict. */
+const mayAgree = (one: Amount, two: Amount): boolean =>
+  agrees({ ...one, tolerance: Math.max(one.tolerance, roundingOf(one), two.tolerance) }, two);
+
+/** Of two reports neither is the source of the other: the more precise figure decides, unless one is an estimate. */
+function isUnchanged(one: Amount, two: Amount): boolean {
+  const decide = one.isEstimate || two.isEstimate ? Math.max : Math.min;
+  return agrees({ ...one, tolerance: decide(one.tolerance, two.tolerance) }, two);
+}
+
+/** A quotation has the claim's figure itself. */
+const isSame = (one: Amount, two: Amount): boolean =>
+  one.unit === two.unit && isWithin(0, one, two) && agrees(one, two);
 
 /** Of the same unit, or the same figure in another unit. */
 const isComparable = (one: Amount, two: Amount): boolean =>

@@ -119,9 +119,8 @@ export interface Quantity extends Range {
 
 const EXACT = 1e-9;
 
-/** Whether one is the other, rounded to the digits that are written. */
-export const isRounded = (one: Pick<Quantity, "value" | "precision">, two: Pick<Quantity, "value" | "precision">) =>
-  Math.abs(one.value - two.value) <= Math.max(one.precision, two.precision) / 2 + EXACT * Math.abs(one.value);
+export const isWithin = (tolerance: number, one: Pick<Quantity, "value">, two: Pick<Quantity, "value">): boolean =>
+  Math.abs(one.value - two.value) <= tolerance + EXACT * Math.abs(one.value);
 
 /** Each line has the unit, and further ways to write it. */
 const UNITS = new Map(

@@ -1,12 +1,19 @@
 /** The sentences, clauses, table cells and words of a page, read once for all claims that cite it. */
 
 import { type Claim, MAX_CLAIM_CHARACTERS } from "./evidence.ts";
-import { isRounded, quantitiesIn, type Quantity, unitsIn } from "./figures.ts";
+import { isWithin, quantitiesIn, type Quantity, unitsIn } from "./figures.ts";
 import { sentencesIn } from "./split/drafts.ts";
 import { keysOf, wordsOf } from "./words.ts";
 import type { PageText } from "../pages/page.ts";
 
+/** A page, or another report that is compared like one. */
+export interface ComparedPage extends PageText {
+  isReport?: true;
+}
+
 export interface PageIndex {
+  /** Neither it nor the claims are the source of the other. */
+  isReport: boolean;
   /** The title first. */
   sentences: string[];
   /** The block of each sentence, counted from the title. */
@@ -34,9 +41,10 @@ const MAX_BLOCK_CHARACTERS = 50_000;
 const MAX_CLAUSES = 12;
 
 /** Yields after each block, so that a long page can be read in pieces; the last value is complete. */
-export function* readPage(page: PageText): Generator<PageIndex, PageIndex> {
+export function* readPage(page: ComparedPage): Generator<PageIndex, PageIndex> {
   const title = readable(page.title.slice(0, MAX_SENTENCE_CHARACTERS));
   const index: PageIndex = {
+    isReport: page.isReport ?? false,
     sentences: [],
     blocks: [],
     blockTexts: [],
@@ -107,7 +115,7 @@ function statementsIn(sentence: string): string[] {
 }
 
 /** The whole page at once. */
-export function indexPage(page: PageText): PageIndex {
+export function indexPage(page: ComparedPage): PageIndex {
   const reading = readPage(page);
   let step = reading.next();
   while (step.done !== true) step = reading.next();
@@ -236,5 +244,8 @@ function isSameAmount(claimed: string, { block, value }: Cell): boolean {
 function isOtherAmount(claimed: string, { block, value }: Cell): boolean {
   const [own, stated] = [amountIn(claimed), amountIn(value)];
   if (own === undefined || stated === undefined || SCALED.test(block)) return false;
-  return !isRounded(own, stated) && (own.unit === stated.unit || own.unit === "" || stated.unit === "");
+  return (
+    !isWithin(Math.max(own.precision, stated.precision) / 2, own, stated) &&
+    (own.unit === stated.unit || own.unit === "" || stated.unit === "")
+  );
 }
