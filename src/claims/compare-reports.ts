@@ -44,8 +44,8 @@ export async function compareReports(
   const labelled = byLabel(oldSentences);
   const said = await saidIn(before, newSentences, { names, signal });
   for (const [index, claim] of newSentences.entries()) {
-    if (said.has(claim)) continue;
     const { verdict, passage, pageSays } = besideItsLabel(claim, labelled) ?? compared[index] ?? NOTHING;
+    if (verdict !== "conflict" && said.has(claim)) continue;
     const isNew = verdict === "not_found" || (verdict === "conflict" && isAboutElse(claim, before));
     if (isNew) changes.added.push(displayedClaim(claim));
     else if (verdict === "conflict" && passage !== undefined) {
@@ -55,8 +55,8 @@ export async function compareReports(
   const missed = await compareClaims({ page: pageOf(newSentences), claims: oldSentences }, signal);
   const kept = await saidIn(now, oldSentences, { names, signal });
   for (const [index, claim] of oldSentences.entries()) {
-    if (kept.has(claim)) continue;
     const { verdict } = missed[index] ?? NOTHING;
+    if (verdict !== "conflict" && kept.has(claim)) continue;
     const isGone = verdict === "not_found" || (verdict === "conflict" && isAboutElse(claim, now));
     if (isGone) changes.gone.push(displayedClaim(claim));
   }
