@@ -43,6 +43,29 @@ test.for<[string, string, string]>([
   ["an opposite", "Bosch sells its largest pump for 900 EUR.", "For 900 euros, Bosch sells its smallest pump."],
   ["another year", "Bosch opened 12 shops in Norway in 2024.", "In 2025 Bosch opened 12 shops in Norway."],
   ["names turned", "Norway sold 400 of its pumps to Sweden.", "Sweden sold 400 of its pumps to Norway."],
+  [
+    "a figure of the next sentence",
+    "Norway sold 400 pumps in 2025. Sweden sold 500.",
+    "Norway sold 500 pumps in 2025.",
+  ],
+  [
+    "a name of the next sentence",
+    "In May, Norway sold 400 heat pumps. In June, the buyers in Sweden waited for heat pumps.",
+    "The buyers waited: Sweden sold 400 heat pumps in May.",
+  ],
+  [
+    "another verb",
+    "The EU plans to ban the sale of new combustion cars from 2035.",
+    "The EU has abandoned the ban on new combustion cars from 2035.",
+  ],
+  ["another noun", "The drug helps 40 percent of the adults.", "The drug helps 40 percent of the children."],
+  ["an end", "The court upheld the fine of 40 EUR.", "The fine of 40 euros was overturned by the court."],
+  [
+    "a newer census",
+    "According to the 2024 census, Lund has 31,000 inhabitants.",
+    "According to the 2025 census, Lund has 31,000 inhabitants.",
+  ],
+  ["an opposite limit", "The law covers more than 400 towns.", "The law covers fewer than 400 towns."],
   ["another statement", "Old radiators have to be replaced first.", "Old radiators have to be painted carefully."],
 ])("%s is news in a sentence that was written anew (W11)", async ([, before, now]) => {
   const { changed, added } = await compare(before, now);

@@ -45,10 +45,9 @@ export async function compareReports(
   const said = await saidIn(before, newSentences, { names, signal });
   for (const [index, claim] of newSentences.entries()) {
     const { verdict, passage, pageSays } = besideItsLabel(claim, labelled) ?? compared[index] ?? NOTHING;
-    if (verdict !== "conflict" && said.has(claim)) continue;
-    const isNew = verdict === "not_found" || (verdict === "conflict" && isAboutElse(claim, before));
-    if (isNew) changes.added.push(displayedClaim(claim));
-    else if (verdict === "conflict" && passage !== undefined) {
+    if (isUnchanged(verdict, said.has(claim))) continue;
+    if (verdict !== "conflict" || isAboutElse(claim, before)) changes.added.push(displayedClaim(claim));
+    else if (passage !== undefined) {
       changes.changed.push({ now: displayedClaim(claim), before: passage, said: pageSays });
     }
   }
@@ -56,14 +55,17 @@ export async function compareReports(
   const kept = await saidIn(now, oldSentences, { names, signal });
   for (const [index, claim] of oldSentences.entries()) {
     const { verdict } = missed[index] ?? NOTHING;
-    if (verdict !== "conflict" && kept.has(claim)) continue;
-    const isGone = verdict === "not_found" || (verdict === "conflict" && isAboutElse(claim, now));
-    if (isGone) changes.gone.push(displayedClaim(claim));
+    if (isUnchanged(verdict, kept.has(claim))) continue;
+    if (verdict !== "conflict" || isAboutElse(claim, now)) changes.gone.push(displayedClaim(claim));
   }
   return changes;
 }
 
 const NOTHING: Comparison = { verdict: "not_found" };
+
+/** What one sentence says otherwise is a change, whatever another one says. Nearly the same is not the same. */
+const isUnchanged = (verdict: Comparison["verdict"], isSaid: boolean): boolean =>
+  verdict === "confirmed" || (isSaid && verdict !== "conflict");
 
 /** It has a label that the other report has not: another town's figure is no other figure of this one. */
 const isAboutElse = (claim: Claim, others: readonly Claim[]): boolean =>

@@ -58,7 +58,7 @@ const LIMITS = {
 const ESTIMATE =
   /(?<!\p{L})(?:about|around|approximately|roughly|some|nearly|almost|close to|rund|etwa|circa|ca\.?|knapp|fast|environ|près de)\s*[$€£¥]?$|[約~≈]\s*[$€£¥]?$|およそ$/iu;
 
-interface Amount extends Quantity {
+export interface Amount extends Quantity {
   limit: keyof typeof LIMITS | undefined;
   isEstimate: boolean;
   /** Half of the unit of its last digit; more if the text says `about`. */
@@ -69,7 +69,7 @@ interface Amount extends Quantity {
   counted: string | undefined;
 }
 
-function readStatement(written: string, names: ReadonlySet<string> = new Set()): Statement {
+export function readStatement(written: string, names: ReadonlySet<string> = new Set()): Statement {
   const { text, quantities, dates } = figuresIn(readable(written));
   const words = wordsOf(text);
   return {
@@ -103,14 +103,11 @@ function roundingOf({ value, precision }: Quantity): number {
 }
 
 /** Whether the sentence has every figure and date of the claim, with their units. */
-export function hasFigures(claim: string, sentence: string, { isReport }: Pick<PageIndex, "isReport">): boolean {
+export function hasFigures(claim: string, sentence: string): boolean {
   const [own, other] = [readStatement(claim), readStatement(sentence)];
   const units = new Set(other.quantities.map(({ unit }) => unit));
   const hasUnits = own.quantities.every(({ unit }) => unit === "" || units.has(unit));
-  return (
-    hasUnits &&
-    missingFigures(own, other, isReport ? isUnchanged : agrees).length + missingDates(own, other).length === 0
-  );
+  return hasUnits && missingFigures(own, other, agrees).length + missingDates(own, other).length === 0;
 }
 
 const missingFigures = (own: Statement, other: Statement, isSame: (one: Amount, two: Amount) => boolean): Amount[] =>
@@ -312,7 +309,7 @@ const mayAgree = (one: Amount, two: Amount): boolean =>
   agrees({ ...one, tolerance: Math.max(one.tolerance, roundingOf(one), two.tolerance) }, two);
 
 /** Of two reports neither is the source of the other: the more precise figure decides, unless one is an estimate. */
-function isUnchanged(one: Amount, two: Amount): boolean {
+export function isUnchanged(one: Amount, two: Amount): boolean {
   const decide = one.isEstimate || two.isEstimate ? Math.max : Math.min;
   return agrees({ ...one, tolerance: decide(one.tolerance, two.tolerance) }, two);
 }

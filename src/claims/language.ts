@@ -12,7 +12,7 @@ const NEGATIONS =
 /** Endings of Japanese verbs, and 未, 無 and 非 before a noun. */
 const JAPANESE_NEGATION = /な(?:い|かっ|く|けれ)|ません|ず(?:に|、|。|$)|ぬ(?:。|$)|[未無非](?=\p{Script=Han})/u;
 
-function isNegated(text: string): boolean {
+export function isNegated(text: string): boolean {
   const plain = text.toLowerCase().replaceAll(/\b(?:not|nicht) (?:only|just|merely|nur)\b/g, "");
   return (
     JAPANESE_NEGATION.test(text) || (plain.match(/\p{L}+(?:'\p{L}+)?/gu) ?? []).some((word) => NEGATIONS.has(word))

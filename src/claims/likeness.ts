@@ -48,7 +48,7 @@ export function likenessOf(claim: string, page: PageIndex, nearest: readonly num
     !hasOtherNegation(claim, sentence) &&
     !hasOtherDirection(claim, sentence) &&
     !isTakenBack(passage.at, page) &&
-    hasFigures(claim, sentence, page);
+    hasFigures(claim, sentence);
   return { probability, passage: passageAround(passage.at, page), isLikely };
 }
 
