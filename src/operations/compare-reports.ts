@@ -115,7 +115,7 @@ function messageFor(
   compared: { sentences: number; sources: number },
 ): string {
   if ([changed, added, gone, more, fewer].every(({ length }) => length === 0)) {
-    return `Nothing has changed: ${countOf(compared.sentences, "sentence")} and ${countOf(compared.sources, "source")} compared.`;
+    return `No change found: ${countOf(compared.sentences, "sentence")} and ${countOf(compared.sources, "source")} compared.`;
   }
   return `${countOf(changed.length, "finding")} changed, ${added.length} new, ${gone.length} gone; ${countOf(more.length, "new source")}, ${fewer.length} gone.`;
 }

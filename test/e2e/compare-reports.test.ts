@@ -156,7 +156,7 @@ test.skipIf((await browserInstalled()) === "missing")(
     // A later report can be compared with each of them.
     const same = await storeReport(scene, "How do heat pumps perform in cold climates?", NOW, [NEW_PAGE]);
     await page.goto(`/runs/${same}/changes`);
-    await page.getByText(/^Nothing has changed: \d+ sentences and 1 source compared\.$/).waitFor();
+    await page.getByText(/^No change found: \d+ sentences and 1 source compared\.$/).waitFor();
     const choice = page.getByLabel("Compare with");
     expect(await choice.locator("option").count()).toBe(2);
     await choice.selectOption({ index: 1 });

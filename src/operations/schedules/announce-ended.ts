@@ -74,7 +74,7 @@ function changesText({ changed, added, gone, new_sources: more, gone_sources: fe
     [more.length, more.length === 1 ? "new source" : "new sources"] as const,
     [fewer.length, fewer.length === 1 ? "source gone" : "sources gone"] as const,
   ].flatMap(([count, what]) => (count === 0 ? [] : `${count} ${what}`));
-  if (counts.length === 0 && named.length === 0) return "Nothing changed";
+  if (counts.length === 0 && named.length === 0) return "No change found";
   return [...named, ...(counts.length === 0 ? [] : [`+${counts.join(", ")}`])].join(SEPARATOR);
 }
 

@@ -334,7 +334,7 @@ test("the end of each run is announced once, by one process (O10)", async () => 
   ]);
   for (const untold of await untoldRuns(db)) {
     const stored = await currentOf(db, "local", untold.taskId);
-    const changes = untold.taskId === "two" ? "Nothing changed" : undefined;
+    const changes = untold.taskId === "two" ? "No change found" : undefined;
     await Promise.all(Array.from({ length: 4 }, () => announceEnd(db, { ...untold, run: stored, changes, now: 5 })));
     // A process that could not compare them comes late.
     await announceEnd(db, { ...untold, run: stored, changes: "Something else", now: 5 });
