@@ -70,10 +70,10 @@ export async function milestones(db: Database, run: Run): Promise<RunTimelineEnt
   );
 }
 
-function createdText({ parentTaskId, followupContext, options }: Run): string {
+function createdText({ kind, parentTaskId, followupContext, options }: Run): string {
   if (isTableStart(options)) return "Asked for a table";
   if (followupContext !== undefined) return "Asked as a follow-up";
-  return parentTaskId === undefined ? "Created" : "Continued from an earlier search";
+  return kind === "agent" || parentTaskId === undefined ? "Created" : "Continued from an earlier search";
 }
 
 function state(id: string, at: number | undefined, text: string | undefined): RunTimelineEntry[] {
