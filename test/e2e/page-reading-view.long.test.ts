@@ -324,6 +324,13 @@ test.for([
     // A suggestion is written into the box, and asked only by its user.
     await page.getByRole("button", { name: "How do they age beyond ten years?" }).click();
     expect(await box.inputValue()).toBe("How do they age beyond ten years?");
+    // What is typed scrolls nothing.
+    const scrolled = await page.evaluate("scrollY");
+    await box.pressSequentially(" And why?");
+    expect(await page.evaluate("scrollY")).toBe(scrolled);
+    await page.locator(".actions summary").first().click();
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
+    await page.keyboard.press("Escape");
     expect(await page.getByRole("list", { name: "Suggested questions" }).getByRole("button").count()).toBe(1);
     // All controls have the same left edge.
     const lefts = await Promise.all(

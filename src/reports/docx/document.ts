@@ -158,15 +158,17 @@ const footnotesOf = (writing: Writing): Record<string, { children: Paragraph[] }
     ]),
   );
 
-/** Google's terms ask that they are shown with the answer. */
+const SMALL = { size: 16 };
+
+/** Google's terms ask that they are shown with the answer; a deep research has dozens. */
 function suggestionList(received: readonly string[] = []): Paragraph[] {
   const { chips } = readSuggestions(received);
   if (chips.length === 0) return [];
   const links = chips.flatMap(({ query, url }, index) => [
-    ...(index === 0 ? [] : [textRun(" · ")]),
-    new ExternalHyperlink({ link: url, children: [textRun(query, { style: "Hyperlink" })] }),
+    ...(index === 0 ? [] : [textRun(" · ", SMALL)]),
+    new ExternalHyperlink({ link: url, children: [textRun(query, { style: "Hyperlink", ...SMALL })] }),
   ]);
-  return [new Paragraph({ children: [textRun("Google Search Suggestions: ", { bold: true }), ...links] })];
+  return [new Paragraph({ children: [textRun("Google Search Suggestions: ", { bold: true, ...SMALL }), ...links] })];
 }
 
 function sourceList(sources: readonly CitedSource[], endedAt: number | undefined): Paragraph[] {
