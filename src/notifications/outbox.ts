@@ -3,7 +3,7 @@
  * notification of the desktop is sent at most once; a delivery to a webhook is tried again until it arrives.
  */
 
-import type { Transaction } from "kysely";
+import type { ExpressionBuilder, Transaction } from "kysely";
 import type { Clock } from "../platform/clock.ts";
 import { failpoint } from "../platform/failpoint.ts";
 import type { Log } from "../platform/log.ts";
@@ -291,11 +291,11 @@ export const hasDeliveredSince = async (db: Database, { outboxId, webhookId }: D
 
 /** Deletes what is too old to be sent, but not what is deleted with its run. */
 export async function dropOldWithoutRun(db: Database, now: number): Promise<void> {
-  await db
-    .deleteFrom("notification_outbox")
-    .where("task_id", "is", null)
-    .where("created_at", "<", now - MAX_AGE_MS)
-    .execute();
+  const isOld = (row: ExpressionBuilder<Tables, "notification_outbox">) =>
+    row.and([row("task_id", "is", null), row("created_at", "<", now - MAX_AGE_MS)]);
+  const old = await db.selectFrom("notification_outbox").select("outbox_id").where(isOld).limit(1).executeTakeFirst();
+  // With nothing to delete, nothing is written: the disk may be full.
+  if (old !== undefined) await db.deleteFrom("notification_outbox").where(isOld).execute();
 }
 
 /** Of a message that its receiver never accepts. */
