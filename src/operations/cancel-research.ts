@@ -42,17 +42,19 @@ export const cancelResearch = defineOperation({
     if (atGoogle && !remove) throw withoutDelete();
     if (remove) requireConsent(call, deletionQuestion(await deps.findRun(call.owner, input.task_id), input));
     const db = await deps.database();
-    const agent = await deps.agent();
-    const { costOf } = await deps.recorder();
-    const deleting = { ...deps, db, agent, costOf, maxRps: deps.settings.maxRps };
-    const deletion = { owner: call.owner, taskId: input.task_id, atGoogle };
+    // A cancel waits for nothing that only a deletion needs.
+    const deletion = async () => {
+      const [agent, { costOf }] = [await deps.agent(), await deps.recorder()];
+      const deleting = { ...deps, db, agent, costOf, maxRps: deps.settings.maxRps };
+      return deleteFor(deleting, { owner: call.owner, taskId: input.task_id, atGoogle });
+    };
     if (remove && isFinished((await deps.findRun(call.owner, input.task_id)).status)) {
-      return deletedRun(input.task_id, await deleteFor(deleting, deletion));
+      return deletedRun(input.task_id, await deletion());
     }
     const run = await stopRun(deps, { owner: call.owner, taskId: input.task_id, keepPartial: input.save_partial });
     if (remove) {
       if (run.status !== "cancelled") throw notDeleted(run);
-      return deletedRun(run.taskId, await deleteFor(deleting, deletion));
+      return deletedRun(run.taskId, await deletion());
     }
     const { result, plan } = await readStored(db, call.owner, run.taskId);
     const saved = run.status === "cancelled" && (result !== undefined || plan !== undefined);

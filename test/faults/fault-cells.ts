@@ -69,7 +69,7 @@ const overQuota = (maxPosts: number): Expected => refused(UNAVAILABLE, QUOTA, ma
 export const HOST = "the host";
 const notSent = (sentence: string): Expected => refused(UNAVAILABLE, sentence, 3);
 const REFUSED = notSent(`The connection to ${HOST} was refused.`);
-const NO_ADDRESS = notSent(`The address of ${HOST} could not be found (DNS).`);
+const NO_ADDRESS = notSent("Can't reach Google. Are you online?");
 const LATE = notSent(`The connection to ${HOST} timed out.`);
 const NO_TLS = notSent(
   `No secure connection to ${HOST} could be made: its certificate or protocol was not accepted (TLS).`,
