@@ -288,7 +288,7 @@ function missingParts(own: Statement, other: Statement, { isReport }: PageIndex)
 
 const hasSameUnit = (one: Amount, two: Amount): boolean => one.unit === two.unit || one.unit === "" || two.unit === "";
 
-/** Nobody says "more than 400" of 5,000. */
+/** "More than 400" is not a description of 5,000. */
 const MAX_BEYOND = 0.25;
 
 const isBeyond = (one: Amount, two: Amount): boolean =>

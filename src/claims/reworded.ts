@@ -66,7 +66,7 @@ export const saysTheSame = (claim: Claim, others: readonly Saying[], names: Read
   return !isSpaceless(text) && others.some((other) => isSaidBy(own, other));
 };
 
-/** Who says so is no part of what is said, unless it has a date: another census counts other people. */
+/** An attribution is no part of the statement, unless it has a date: another census counts other people. */
 const ATTRIBUTION =
   /^(?:according to|as reported by|based on|laut|nach angaben|selon|d'après)\s[^,\d]{1,80},\s|^(?:(?:the|several|most|recent) )?(?:sources|reports|data|figures|studies) (?:agree|say|show|indicate|suggest|confirm)(?: that)?\s/iu;
 
@@ -168,7 +168,7 @@ function isSaidBy(own: Saying, other: Saying): boolean {
     return false;
   }
   if (hasReplacement(own, other)) return false;
-  // The same words in another order: who does what to whom may be the other way round.
+  // The same words in another order: subject and object may be exchanged.
   return !isSameBag || own.names.every((name, index) => name === other.names[index]);
 }
 

@@ -81,7 +81,7 @@ export async function printAnswer(text: string, environment: Environment): Promi
 
 const MAX_END_LINES = 8;
 
-/** The last paragraphs, which have the cost, the id and the next commands: whoever leaves a pager early has not seen them. */
+/** The last paragraphs, which have the cost, the id and the next commands: a pager that is left early does not show them. */
 function endOf(text: string): string {
   const paragraphs = text.trimEnd().split("\n\n");
   const [last = ""] = paragraphs.splice(-1);
